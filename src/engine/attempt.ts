@@ -1,0 +1,29 @@
+import type { Outcome } from '../policy/index.js';
+import { carriesFreshness } from '../policy/retry-after.js';
+
+/** One attempt that has come to something: its outcome as data beside the real object it stands for. */
+export type Landing =
+  | { readonly attempt: number; readonly outcome: Outcome; readonly response: Response }
+  | { readonly attempt: number; readonly outcome: Outcome; readonly error: unknown };
+
+/** Waits for an attempt. Never rejects: failures travel as data. */
+export async function land(attempt: number, sent: Promise<Response>, now: () => number): Promise<Landing> {
+  try {
+    const response = await sent;
+    return { attempt, outcome: toOutcome(response, now), response };
+  } catch (error) {
+    return { attempt, outcome: { kind: 'network-error' }, error };
+  }
+}
+
+/** Headers are read only where something hangs on them, which spares every good answer the work. */
+function toOutcome(response: Response, now: () => number): Outcome {
+  const { status, headers } = response;
+  if (status < 400) return { kind: 'response', status };
+  return {
+    kind: 'response',
+    status,
+    time: { retryAfter: headers.get('Retry-After'), date: headers.get('Date'), age: headers.get('Age') },
+    fresh: carriesFreshness(headers.get('Cache-Control'), headers.get('Expires'), now()),
+  };
+}

@@ -1,0 +1,69 @@
+import { cancelBody } from './discard.js';
+import type { Ports } from './ports.js';
+
+/** The most bytes of request bodies that are kept for replay at one time, over all requests. */
+export const MAX_KEPT_BYTES = 8 * 1_048_576;
+/** How long a failed attempt waits for the size of its body to be known. Counting is local: this is for slow uploads. */
+const COUNT_MS = 250;
+
+/** Bytes of request bodies that are kept now; one per engine. */
+export interface BodyLedger {
+  keptBytes: number;
+}
+
+/** Whether a request's body can be sent again. */
+export interface KeptBody {
+  /** Is the whole body known to be small enough? Otherwise it has been dropped, and the attempt in flight is the only one. */
+  isReplayable(): Promise<boolean>;
+  /** Lets go of the body. */
+  release(): void;
+}
+
+/**
+ * Counts a request's body while its first attempt is under way, and drops our copy as soon as it is too large. The
+ * attempt itself reads its own clone: it is neither truncated nor slowed.
+ */
+export function keepBody(request: Request, maxBytes: number, ledger: BodyLedger, ports: Ports): KeptBody {
+  let bytes = 0;
+  const fits = (more: number): boolean => {
+    bytes += more;
+    ledger.keptBytes += more;
+    return bytes <= maxBytes && ledger.keptBytes <= MAX_KEPT_BYTES;
+  };
+  const release = (): void => {
+    ledger.keptBytes -= bytes;
+    bytes = 0;
+    // The last attempt takes the original, whose body is then not ours to cancel.
+    if (!request.bodyUsed) cancelBody(request);
+  };
+  const counted = count(request.clone(), fits)
+    .catch(() => false)
+    .then((whole) => {
+      if (!whole) release();
+      return whole;
+    });
+  return {
+    async isReplayable() {
+      const limit = ports.sleep(COUNT_MS);
+      try {
+        return (await Promise.race([counted, limit.done])) === true && !request.bodyUsed;
+      } finally {
+        limit.cancel();
+      }
+    },
+    release,
+  };
+}
+
+async function count(copy: Request, fits: (bytes: number) => boolean): Promise<boolean> {
+  // Firefox has no `Request.body`; there the whole copy is read at once.
+  if (!('body' in copy)) return fits((await (copy as Request).blob()).size);
+  const reader = copy.body?.getReader();
+  for (;;) {
+    const chunk = await reader?.read();
+    if (chunk === undefined || chunk.done) return true;
+    if (fits(chunk.value.byteLength)) continue;
+    reader?.cancel().catch(() => {});
+    return false;
+  }
+}

@@ -1,0 +1,34 @@
+/** Everything the engine takes from the world; tests and the simulator bring their own. */
+export interface Ports {
+  /** `init` is absent unless the request has to be rebuilt: any init at all changes what the server sees. */
+  fetch(request: Request, init?: RequestInit): Promise<Response>;
+  /** Wall clock, epoch milliseconds. */
+  now(): number;
+  /** In [0, 1). */
+  random(): number;
+  sleep(ms: number): Sleep;
+  /** False only if the device says that it is offline; true proves nothing. */
+  isOnline(): boolean;
+}
+
+/** A wait that can be ended early without leaving a timer behind; cancelling leaves `done` pending. */
+export interface Sleep {
+  readonly done: Promise<void>;
+  cancel(): void;
+}
+
+/** The real clock, chance and network. */
+export const platformPorts: Ports = {
+  fetch: (request, init) => (init === undefined ? fetch(request) : fetch(request, init)),
+  now: () => Date.now(),
+  random: () => Math.random(),
+  sleep(ms) {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const done = new Promise<void>((resolve) => {
+      // Timers cut fractions off, and a wait must not end early.
+      timer = setTimeout(resolve, Math.ceil(ms));
+    });
+    return { done, cancel: () => clearTimeout(timer) };
+  },
+  isOnline: () => globalThis.navigator?.onLine !== false,
+};

@@ -1,0 +1,253 @@
+import { deadlineAt, startsInTime } from '../policy/deadline.js';
+import { afterFailure, isFinal, type NextStep } from '../policy/decide.js';
+import type { BudgetPolicy, GiveUpReason, Outcome, RequestFacts, RetryPolicy } from '../policy/index.js';
+import { isThrottled } from '../policy/outcome.js';
+import { cacheBypass, mayRace, takesOriginal } from '../policy/replay.js';
+import { type Landing, land } from './attempt.js';
+import { type BodyLedger, keepBody } from './body.js';
+import { cancelBody, discard } from './discard.js';
+import { untilOnline } from './offline.js';
+import type { OriginBook } from './origin-book.js';
+import type { Ports } from './ports.js';
+import type { Races } from './races.js';
+
+/** One request on its way through the engine. */
+export interface Call {
+  readonly request: Request;
+  readonly facts: RequestFacts;
+  readonly policy: RetryPolicy;
+  readonly group: string;
+  /** An answer that the browser has asked for already (navigation preload): attempt 1, unless it resolves to nothing. */
+  readonly first?: Promise<Response | undefined>;
+  /** Told each step that a user can notice. Never throws. */
+  readonly tell: (step: Step) => void;
+  /** Keeps the worker alive for work that outlasts the answer. */
+  readonly keepAlive: (work: Promise<unknown>) => void;
+}
+
+/** What is told of a run; the teller adds which request it was. */
+export type Step =
+  | { readonly type: 'retry-scheduled'; readonly attempt: number; readonly outcome: Outcome; readonly decision: Retry }
+  | { readonly type: 'waiting' | 'released'; readonly cause: 'offline' }
+  | { readonly type: 'recovered'; readonly attempts: number; readonly status: number }
+  | {
+      readonly type: 'gave-up';
+      readonly attempts: number;
+      readonly status: number | undefined;
+      readonly reason: GiveUpReason;
+    }
+  | { readonly type: 'budget-exhausted' }
+  | { readonly type: 'attempt' };
+
+type Retry = NextStep & { do: 'retry' };
+
+/** What all runs of a worker or page share. */
+export interface Engine {
+  readonly ports: Ports;
+  readonly book: OriginBook;
+  readonly budget: BudgetPolicy;
+  readonly races: Races;
+  readonly ledger: BodyLedger;
+}
+
+/** What is in flight and what has come of it: enough to answer the page if the rest of the run should fail. */
+export interface Flights {
+  launched: number;
+  readonly inFlight: Map<number, Promise<Landing>>;
+  /** The most recent answer whose body can still be read. */
+  response: Response | undefined;
+  /** The most recent network error; wrapped, because anything can be thrown. */
+  failure: { readonly error: unknown } | undefined;
+}
+
+export const createFlights = (): Flights => ({
+  launched: 0,
+  inFlight: new Map(),
+  response: undefined,
+  failure: undefined,
+});
+
+/** An answer for the page, or the network's own error. */
+export type Result = { readonly response: Response } | { readonly error: unknown };
+
+type Phase =
+  /** The newest attempt is on its way; at `overtakeAt` the next may start beside it. */
+  | { readonly kind: 'flying'; readonly overtakeAt?: number }
+  /** The next attempt starts at `until`; it has been paid for. */
+  | { readonly kind: 'waiting'; readonly until: number; readonly cost: number }
+  /** No further attempt will start; what is in flight is waited for. */
+  | { readonly kind: 'stopped'; readonly reason: GiveUpReason };
+
+/** Sends a request as often as its policy allows until an answer is final. Throws only if the engine itself fails. */
+export async function run(call: Call, flights: Flights, engine: Engine): Promise<Result> {
+  const { request, facts, policy } = call;
+  const { ports, book, races } = engine;
+  const key = { origin: facts.origin, group: call.group };
+  const startedAt = ports.now();
+  const deadline = deadlineAt(startedAt, policy.totalMs);
+  const body = facts.hasBody ? keepBody(request, policy.maxReplayBytes, engine.ledger, ports) : undefined;
+  const paid = new Map<number, number>();
+  /** Attempts that count against the limit: those that failed while the device was offline do not. */
+  let counted = 0;
+  let discardedFresh = false;
+  let previousDelayMs: number | undefined;
+  /** The answer that was discarded but kept in memory. */
+  let kept: Response | undefined;
+  /** Has anybody been told of trouble? Then they are told how it ended. */
+  let troubled = false;
+
+  function launch(cost?: number): Phase {
+    const attempt = ++flights.launched;
+    counted += 1;
+    if (cost !== undefined) paid.set(attempt, cost);
+    const sent = attempt === 1 && call.first ? preloaded(call.first) : send(attempt);
+    flights.inFlight.set(attempt, land(attempt, sent, ports.now));
+    call.tell({ type: 'attempt' });
+    const overtakes = mayRace(facts) && counted < policy.attempts;
+    return overtakes ? { kind: 'flying', overtakeAt: ports.now() + policy.attemptTimeoutMs } : { kind: 'flying' };
+  }
+
+  const preloaded = async (first: Promise<Response | undefined>): Promise<Response> => (await first) ?? send(1);
+
+  async function send(attempt: number): Promise<Response> {
+    // Async, so that even a fetch or a clone that throws is an outcome like any other.
+    const sent = takesOriginal(facts, facts.hasBody ? counted : attempt, policy.attempts) ? request : request.clone();
+    if (bypass() !== 'reload') return ports.fetch(sent);
+    return ports.fetch(sent, { cache: 'reload', referrer: request.referrer, referrerPolicy: request.referrerPolicy });
+  }
+
+  const bypass = () => cacheBypass(facts, { discardedFresh, inFlight: flights.inFlight.size > 0 });
+
+  /** The newest attempt failed or is overdue: what now? */
+  async function react(outcome: Outcome): Promise<Phase> {
+    discardedFresh ||= outcome.kind === 'response' && outcome.fresh === true;
+    const replayable = (await body?.isReplayable()) !== false && bypass() !== 'impossible';
+    await book.ready();
+    const cost = isThrottled(outcome) ? engine.budget.throttledCost : engine.budget.retryCost;
+    const decision = afterFailure({
+      outcome,
+      request: facts,
+      policy,
+      attempt: counted,
+      now: ports.now(),
+      deadline,
+      replayable,
+      online: ports.isOnline(),
+      affordable: book.affords(key, cost),
+      previousDelayMs,
+      random: ports.random,
+    });
+    switch (decision.do) {
+      case 'give-up':
+        if (decision.reason === 'budget' && book.noticesExhaustion(key)) call.tell({ type: 'budget-exhausted' });
+        return { kind: 'stopped', reason: decision.reason };
+      case 'wait-online':
+        return waitOnline();
+      case 'retry': {
+        const until = ports.now() + decision.delayMs;
+        previousDelayMs = decision.delayMs;
+        book.record(key, { kind: 'retry-reserved', at: ports.now(), cost });
+        call.keepAlive(book.written());
+        await freeConnection();
+        troubled = true;
+        call.tell({ type: 'retry-scheduled', attempt: flights.launched, outcome, decision });
+        return { kind: 'waiting', until, cost };
+      }
+    }
+  }
+
+  /** No connection is held through a wait. */
+  async function freeConnection(): Promise<void> {
+    if (flights.response === undefined || flights.response === kept) return;
+    kept = await discard(flights.response, ports);
+    flights.response = kept;
+  }
+
+  async function waitOnline(): Promise<Phase> {
+    counted -= 1;
+    troubled = true;
+    call.tell({ type: 'waiting', cause: 'offline' });
+    if (!(await untilOnline(ports, deadline))) return { kind: 'stopped', reason: 'offline' };
+    call.tell({ type: 'released', cause: 'offline' });
+    // Every tab and every waiting request comes back at the same moment.
+    return { kind: 'waiting', until: ports.now() + ports.random() * ONLINE_SPREAD_MS, cost: 0 };
+  }
+
+  async function nextLanding(wakeAt: number | undefined): Promise<Landing | undefined> {
+    if (wakeAt === undefined) return Promise.race(flights.inFlight.values());
+    const timer = ports.sleep(Math.max(0, wakeAt - ports.now()));
+    const elapsed = timer.done.then(() => undefined);
+    try {
+      return await Promise.race([...flights.inFlight.values(), elapsed]);
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  function refund(cost: number | undefined): void {
+    if (cost) book.record(key, { kind: 'retry-refunded', at: ports.now(), cost });
+  }
+
+  function deliver(landing: Landing & { response: Response }, phase: Phase): Result {
+    refund(paid.get(landing.attempt));
+    if (phase.kind === 'waiting') refund(phase.cost);
+    if (flights.launched === 1) book.record(key, { kind: 'first-try-succeeded', at: ports.now() });
+    if (troubled) call.tell({ type: 'recovered', attempts: flights.launched, status: landing.response.status });
+    for (const late of flights.inFlight.values()) void late.then(drop);
+    return { response: landing.response };
+  }
+
+  function giveUp(reason: GiveUpReason): Result {
+    call.tell({ type: 'gave-up', attempts: flights.launched, status: flights.response?.status, reason });
+    return flights.response ? { response: flights.response } : { error: flights.failure?.error };
+  }
+
+  try {
+    for (let phase = launch(); ; ) {
+      if (phase.kind === 'stopped' && flights.inFlight.size === 0) return giveUp(phase.reason);
+      const wakeAt = phase.kind === 'waiting' ? phase.until : phase.kind === 'flying' ? phase.overtakeAt : undefined;
+      const landing = await nextLanding(wakeAt);
+      if (landing !== undefined) {
+        const newest = landing.attempt === flights.launched && phase.kind === 'flying';
+        keep(landing, flights);
+        if ('response' in landing && isFinal(landing.outcome, facts, policy)) return deliver(landing, phase);
+        if (newest) phase = await react(landing.outcome);
+        else if (phase.kind === 'waiting') await freeConnection();
+      } else if (phase.kind === 'waiting') {
+        // A machine that slept through the deadline gets what there is; only if there is nothing, one more attempt.
+        const inTime =
+          startsInTime(ports.now(), deadline) || !(flights.response || flights.failure || flights.inFlight.size);
+        if (!inTime) refund(phase.cost);
+        phase = inTime ? launch(phase.cost) : { kind: 'stopped', reason: 'deadline' };
+      } else {
+        const leave = races.enter(facts.origin);
+        if (leave) {
+          void flights.inFlight.get(flights.launched)?.then(leave);
+          phase = await react({ kind: 'timeout', afterMs: policy.attemptTimeoutMs });
+        } else {
+          phase = { kind: 'flying' };
+        }
+      }
+    }
+  } finally {
+    body?.release();
+  }
+}
+
+/** Moves a landing from what is in flight to what there is. */
+function keep(landing: Landing, flights: Flights): void {
+  if ('response' in landing) {
+    if (flights.response) cancelBody(flights.response);
+    flights.response = landing.response;
+  } else {
+    flights.failure = landing;
+  }
+  flights.inFlight.delete(landing.attempt);
+}
+
+/** How far requests that waited for the network are spread when it is back. */
+const ONLINE_SPREAD_MS = 1_000;
+
+function drop(landing: Landing): void {
+  if ('response' in landing) cancelBody(landing.response);
+}

@@ -1,0 +1,33 @@
+import type { OriginRecord } from '../../policy/origin-record.js';
+import { createDatabase, ORIGINS } from './database.js';
+
+/** Where records outlive the worker and are shared by all of them. Every call may fail; none is waited for by a request. */
+export interface OriginStore {
+  load(): Promise<readonly unknown[]>;
+  /**
+   * Puts each key's stored value through its transition, all in one transaction, so that workers which write at the
+   * same time lose nothing. `undefined` deletes. Resolves to what is stored now.
+   */
+  update(transitions: ReadonlyMap<string, Transition>): Promise<ReadonlyMap<string, OriginRecord | undefined>>;
+}
+
+/** Synchronous: awaiting anything but IndexedDB would end the transaction. */
+export type Transition = (stored: unknown) => OriginRecord | undefined;
+
+export function createOriginStore(database = createDatabase()): OriginStore {
+  return {
+    load: () => database.use((db) => db.getAll(ORIGINS)),
+    update: (transitions) =>
+      database.use(async (db) => {
+        const tx = db.transaction(ORIGINS, 'readwrite');
+        const after = new Map<string, OriginRecord | undefined>();
+        const writes = [...transitions].map(async ([key, transition]) => {
+          const record = transition(await tx.store.get(key));
+          after.set(key, record);
+          await (record === undefined ? tx.store.delete(key) : tx.store.put(record, key));
+        });
+        await Promise.all([...writes, tx.done]);
+        return after;
+      }),
+  };
+}

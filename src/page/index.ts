@@ -1,0 +1,15 @@
+/** The page side: `const retries = await connect('/sw.js')`. */
+export type {
+  BudgetExhausted,
+  EventOf,
+  GaveUp,
+  LayerEvent,
+  LayerStatus,
+  Recovered,
+  Released,
+  RetryScheduled,
+  Waiting,
+} from '../protocol/index.js';
+export { type ConnectOptions, connect, type Retries } from './connect.js';
+export type { Listener } from './listeners.js';
+export type { ConnectState } from './register.js';

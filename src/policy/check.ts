@@ -1,0 +1,170 @@
+import { type Backoff, MAX_DELAY_MS } from './backoff.js';
+import { RetryLayerError } from './errors.js';
+import { MAX_TOTAL_MS, type RetryOptions } from './policy.js';
+
+/** Checks one value found at `path`; throws a {@link RetryLayerError} that names both and the remedy. */
+export type Check = (value: unknown, path: string) => void;
+
+/** Throws unless `value` is a plain object whose every key is known and whose every value passes its check. */
+export const object =
+  (checks: Readonly<Record<string, Check>>): Check =>
+  (value, path) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse(value, path, 'must be an object');
+    for (const [key, inner] of Object.entries(value as object)) {
+      const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
+      if (!check) throw unknownOption(`${path}.${key}`, Object.keys(checks));
+      if (inner !== undefined) check(inner, `${path}.${key}`);
+    }
+  };
+
+export const flag: Check = (value, path) => {
+  if (typeof value !== 'boolean') refuse(value, path, 'must be true or false');
+};
+
+export const func: Check = (value, path) => {
+  if (typeof value !== 'function') refuse(value, path, 'must be a function');
+};
+
+export const text: Check = (value, path) => {
+  if (typeof value !== 'string' || value === '') refuse(value, path, 'must be a text that is not empty');
+};
+
+/** A number in [min, max]; `remedy` says what to do instead. */
+export const number =
+  (min: number, max: number, { whole = false, remedy = '' } = {}): Check =>
+  (value, path) => {
+    const fits = typeof value === 'number' && value >= min && value <= max && (!whole || Number.isInteger(value));
+    if (fits) return;
+    const kind = whole ? 'a whole number' : 'a number';
+    const range = max === Number.MAX_VALUE ? `of at least ${min}` : `from ${min} to ${max}`;
+    refuse(value, path, `must be ${kind} ${range}`, remedy);
+  };
+
+/** A duration in milliseconds. */
+export const duration = (min = 0, max = MAX_DELAY_MS, remedy = ''): Check => number(min, max, { remedy });
+
+export const oneOf =
+  (...choices: readonly string[]): Check =>
+  (value, path) => {
+    if (typeof value !== 'string' || !choices.includes(value)) {
+      refuse(value, path, `must be one of ${choices.map((choice) => `'${choice}'`).join(', ')}`);
+    }
+  };
+
+export const arrayOf =
+  (item: Check, { min = 0 } = {}): Check =>
+  (value, path) => {
+    if (!Array.isArray(value) || value.length < min) {
+      refuse(value, path, `must be a list${min > 0 ? ' that is not empty' : ''}`);
+    }
+    for (const [index, inner] of (value as unknown[]).entries()) item(inner, `${path}[${index}]`);
+  };
+
+/** An HTTP method, in capitals as the standard has them (Fetch: `patch` is not `PATCH`). */
+export const method: Check = (value, path) => {
+  if (typeof value !== 'string' || !/^[A-Z0-9!#$%&'*+.^_`|~-]+$/.test(value)) {
+    refuse(value, path, 'must be a method in capitals, such as GET');
+  }
+};
+
+/** Refuses a value; never returns. */
+export function refuse(value: unknown, path: string, must: string, remedy = ''): never {
+  const then = remedy === '' ? '' : `; ${remedy}`;
+  throw new RetryLayerError('bad-option', `${path} ${must}, got ${show(value)}${then}`, path);
+}
+
+const status = number(100, 599, { whole: true });
+
+const statusRule: Check = (value, path) =>
+  typeof value === 'number'
+    ? status(value, path)
+    : object({
+        status,
+        only: oneOf('safe-method', 'idempotency-key', 'retry-after'),
+        retries: number(0, 10_000, { whole: true }),
+      })(value, path);
+
+const replayedMethod: Check = (value, path) => {
+  method(value, path);
+  if (value === 'POST' || value === 'PATCH') {
+    refuse(value, path, 'must be idempotent', 'to repeat POST and PATCH without a key, set `retryNonIdempotent: true`');
+  }
+};
+
+const order = oneOf('before-cap', 'after-cap');
+// Each kind is its own shape; `of` recurs, so the table is read when a value is checked, not when it is made.
+const BACKOFF_FIELDS: Readonly<Record<Backoff['kind'], Readonly<Record<string, Check>>>> = {
+  constant: { delayMs: duration() },
+  linear: { stepMs: duration(), maxMs: duration() },
+  exponential: { baseMs: duration(), factor: number(1, 1_000), maxMs: duration() },
+  list: { delaysMs: arrayOf(duration(), { min: 1 }) },
+  'full-jitter': { of: (value, path) => backoff(value, path) },
+  'equal-jitter': { of: (value, path) => backoff(value, path) },
+  'decorrelated-jitter': { of: (value, path) => backoff(value, path) },
+  'additive-jitter': { of: (value, path) => backoff(value, path), upToMs: duration(), order },
+  'proportional-jitter': { of: (value, path) => backoff(value, path), ratio: number(0, 1), order },
+};
+
+const backoff: Check = (value, path) => {
+  const kind = (value as { kind?: unknown } | null)?.kind;
+  const kinds = Object.keys(BACKOFF_FIELDS);
+  if (typeof kind !== 'string' || !kinds.includes(kind)) {
+    refuse(value, path, 'must be a backoff', 'make one with constant(), linear(), exponential() or list()');
+  }
+  const fields = BACKOFF_FIELDS[kind as Backoff['kind']];
+  for (const field of Object.keys(fields)) {
+    if ((value as Record<string, unknown>)[field] === undefined) refuse(undefined, `${path}.${field}`, 'must be given');
+  }
+  object({ kind: text, ...fields })(value, path);
+};
+
+const OFF = 'to switch retries off, use `retry: false`';
+
+const retryOptions = object({
+  attempts: number(1, 10_000, { whole: true, remedy: OFF }),
+  retries: number(0, 9_999, { whole: true, remedy: OFF }),
+  methods: arrayOf(replayedMethod),
+  retryNonIdempotent: flag,
+  statuses: arrayOf(statusRule),
+  backoff,
+  throttledBackoff: backoff,
+  retryAfter: object({
+    mode: oneOf('extend', 'replace', 'ignore'),
+    statuses: (value, path) => (value === 'retried' ? undefined : arrayOf(status)(value, path)),
+    maxMs: duration(),
+    overMax: oneOf('give-up', 'truncate'),
+  }),
+  attemptTimeoutMs: duration(1),
+  totalMs: duration(1, MAX_TOTAL_MS, 'browsers stop a worker that waits longer'),
+  maxReplayBytes: number(0, Number.MAX_VALUE),
+  mediaRanges: flag,
+});
+
+/** Throws a {@link RetryLayerError} unless `value` is a {@link RetryOptions}. */
+export function checkRetryOptions(value: unknown, path: string): asserts value is RetryOptions {
+  retryOptions(value, path);
+  const { attempts, retries } = value as RetryOptions;
+  if (attempts !== undefined && retries !== undefined && attempts !== retries + 1) {
+    refuse(retries, `${path}.retries`, `must be one less than attempts (${attempts})`, 'give one of the two');
+  }
+}
+
+/** Throws a {@link RetryLayerError} unless `value` is a partial {@link BudgetPolicy}. */
+export const checkBudgetOptions: Check = object({
+  capacity: number(0, Number.MAX_VALUE),
+  retryCost: number(0, Number.MAX_VALUE),
+  throttledCost: number(0, Number.MAX_VALUE),
+  successCredit: number(0, Number.MAX_VALUE),
+  refillPerSecond: number(0, Number.MAX_VALUE),
+});
+
+function unknownOption(path: string, known: readonly string[]): RetryLayerError {
+  return new RetryLayerError('unknown-option', `${path} is not an option; there are ${known.join(', ')}`, path);
+}
+
+function show(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`;
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
+  return String(value);
+}

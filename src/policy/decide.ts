@@ -1,0 +1,114 @@
+import { delayMs, MAX_DELAY_MS } from './backoff.js';
+import { startsInTime } from './deadline.js';
+import type { RequestFacts } from './eligibility.js';
+import { type Cause, causeOf, isThrottled, type Outcome, retriesAllowed, retriesAtOnce } from './outcome.js';
+import { RETRY_AFTER_JITTER, type RetryPolicy } from './policy.js';
+import { asksForNow, serverWaitMs } from './retry-after.js';
+
+/** Everything a decision hangs on: what happened, what is allowed, what time it is, and a source of chance. */
+export interface Situation {
+  readonly outcome: Outcome;
+  readonly request: RequestFacts;
+  readonly policy: RetryPolicy;
+  /** Attempts counted so far, the failed one included. */
+  readonly attempt: number;
+  readonly now: number;
+  readonly deadline: number;
+  /** Can the request be sent again: is its body still whole, and can it get past the browser's cache? */
+  readonly replayable: boolean;
+  /** False only if the device says that it is offline. */
+  readonly online: boolean;
+  /** Does the budget of this origin and group pay for a retry of this outcome? */
+  readonly affordable: boolean;
+  readonly previousDelayMs: number | undefined;
+  readonly random: () => number;
+}
+
+/** Why a request that failed is not tried again. */
+export type GiveUpReason =
+  | 'attempts'
+  | 'budget'
+  | 'deadline'
+  | 'retry-after'
+  | 'circuit'
+  | 'hold'
+  | 'not-replayable'
+  | 'aborted'
+  | 'client-gone'
+  | 'offline';
+
+/** What to do about an attempt's outcome, and why. */
+export type Decision =
+  | { readonly do: 'deliver'; readonly reason: 'success' | 'final-status' }
+  | { readonly do: 'retry'; readonly reason: Cause; readonly delayMs: number; readonly by: 'backoff' | 'retry-after' }
+  | { readonly do: 'wait-online'; readonly reason: 'offline' }
+  | { readonly do: 'give-up'; readonly reason: GiveUpReason };
+
+/** What follows an attempt that failed. */
+export type NextStep = Exclude<Decision, { do: 'deliver' }>;
+
+/**
+ * The one place where it is decided what follows an attempt. Pure: the engine, the tests and the simulator share it.
+ */
+export function decide(situation: Situation): Decision {
+  const { outcome, request, policy } = situation;
+  if (!isFinal(outcome, request, policy)) return afterFailure(situation);
+  return { do: 'deliver', reason: outcome.kind === 'response' && outcome.status >= 400 ? 'final-status' : 'success' };
+}
+
+/** Is this outcome the page's, whatever the situation? Split from the rest so that a good answer costs no more. */
+export const isFinal = (outcome: Outcome, request: RequestFacts, policy: RetryPolicy): boolean =>
+  retriesAllowed(outcome, request, policy) === 0;
+
+/** {@link decide} for an outcome that is not final. */
+export function afterFailure(situation: Situation): NextStep {
+  const { outcome, request, policy, attempt, now, deadline } = situation;
+  if (!situation.replayable) return giveUp('not-replayable');
+  // The device's own network spends no attempt: it is not the server that failed.
+  if (outcome.kind === 'network-error' && !situation.online) {
+    return startsInTime(now, deadline) ? { do: 'wait-online', reason: 'offline' } : giveUp('offline');
+  }
+  if (attempt >= policy.attempts || attempt > retriesAllowed(outcome, request, policy)) return giveUp('attempts');
+  const wait = waitFor(situation);
+  if (wait === 'too-long') return giveUp('retry-after');
+  if (!startsInTime(now + wait.delayMs, deadline)) return giveUp('deadline');
+  if (!situation.affordable) return giveUp('budget');
+  return { do: 'retry', reason: causeOf(outcome), ...wait };
+}
+
+const giveUp = (reason: GiveUpReason): NextStep => ({ do: 'give-up', reason });
+
+type Wait = { readonly delayMs: number; readonly by: 'backoff' | 'retry-after' };
+
+function waitFor(situation: Situation): Wait | 'too-long' {
+  const backoff = backoffWait(situation);
+  const server = serverWait(situation);
+  if (server === undefined || server === 'too-long') return server ?? backoff;
+  const extends_ = situation.policy.retryAfter.mode === 'extend' && !server.now;
+  return extends_ && backoff.delayMs > server.delayMs ? backoff : { delayMs: server.delayMs, by: 'retry-after' };
+}
+
+function backoffWait({ outcome, policy, attempt, random, previousDelayMs }: Situation): Wait {
+  if (retriesAtOnce(outcome)) return { delayMs: 0, by: 'backoff' };
+  const backoff = isThrottled(outcome) ? policy.throttledBackoff : policy.backoff;
+  return { delayMs: delayMs(backoff, attempt, random, previousDelayMs), by: 'backoff' };
+}
+
+/** The server's own time with upward jitter, so that everybody who was told the same does not come back together. */
+function serverWait({
+  outcome,
+  request,
+  policy,
+  now,
+  random,
+}: Situation): { readonly delayMs: number; readonly now: boolean } | 'too-long' | undefined {
+  const { mode, statuses, maxMs, overMax } = policy.retryAfter;
+  if (outcome.kind !== 'response' || outcome.time === undefined || mode === 'ignore') return undefined;
+  if (statuses !== 'retried' && !statuses.includes(outcome.status)) return undefined;
+  const askedMs = serverWaitMs(outcome.time, now, request.sameOrigin);
+  if (askedMs === undefined) return undefined;
+  if (askedMs > maxMs && overMax === 'give-up') return 'too-long';
+  const waitMs = Math.min(askedMs, maxMs);
+  const jitterMs = random() * Math.min(waitMs * RETRY_AFTER_JITTER.ratio, RETRY_AFTER_JITTER.maxMs);
+  return { delayMs: Math.min(MAX_DELAY_MS, Math.ceil(waitMs + jitterMs)), now: asksForNow(outcome.time.retryAfter) };
+}

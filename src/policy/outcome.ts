@@ -1,0 +1,66 @@
+import { isSafe, type RequestFacts } from './eligibility.js';
+import type { RetryPolicy, StatusRule } from './policy.js';
+import type { TimeHeaders } from './retry-after.js';
+
+/** What one attempt came to, as plain data: loggable, comparable, structured-cloneable. */
+export type Outcome =
+  | {
+      readonly kind: 'response';
+      /** 0 for opaque answers and opaque redirects. */
+      readonly status: number;
+      /** Absent where nothing hangs on it: answers below 400. */
+      readonly time?: TimeHeaders;
+      /** The browser's cache may serve this very answer again. */
+      readonly fresh?: boolean;
+    }
+  | { readonly kind: 'network-error' }
+  | { readonly kind: 'timeout'; readonly afterMs: number };
+
+/** What a failed attempt failed by; events carry it. */
+export type Cause = 'status' | 'network-error' | 'timeout';
+
+export const causeOf = (outcome: Outcome): Cause => (outcome.kind === 'response' ? 'status' : outcome.kind);
+
+/**
+ * How many retries this outcome allows at most: 0 when it is final, `Infinity` when only the policy's own limit counts.
+ * Opaque answers and opaque redirects have status 0, which no list holds: only their rejections retry.
+ */
+export function retriesAllowed(outcome: Outcome, request: RequestFacts, policy: RetryPolicy): number {
+  switch (outcome.kind) {
+    case 'timeout':
+      return Number.POSITIVE_INFINITY;
+    case 'network-error':
+      // A body that does not match its `integrity` rejects like a lost connection and will do so for ever.
+      return request.integrity ? 1 : Number.POSITIVE_INFINITY;
+    case 'response': {
+      const rule = ruleFor(outcome.status, policy.statuses);
+      return rule === undefined || !ruleHolds(rule, outcome, request) ? 0 : retriesOf(rule);
+    }
+  }
+}
+
+/** 425 (Too Early) asks for one repetition without early data, not for time (RFC 8470 §5.2). */
+export const retriesAtOnce = (outcome: Outcome): boolean => outcome.kind === 'response' && outcome.status === 425;
+
+/** 429 and 503 say that the server is short of capacity: their backoff starts higher. */
+export const isThrottled = (outcome: Outcome): boolean =>
+  outcome.kind === 'response' && (outcome.status === 429 || outcome.status === 503);
+
+function ruleFor(status: number, statuses: readonly StatusRule[]): StatusRule | undefined {
+  return statuses.find((rule) => (typeof rule === 'number' ? rule : rule.status) === status);
+}
+
+function ruleHolds(rule: StatusRule, outcome: Outcome & { kind: 'response' }, request: RequestFacts): boolean {
+  if (typeof rule === 'number' || rule.only === undefined) return true;
+  switch (rule.only) {
+    case 'safe-method':
+      return isSafe(request.method);
+    case 'idempotency-key':
+      return request.keyed;
+    case 'retry-after':
+      return (outcome.time?.retryAfter ?? null) !== null;
+  }
+}
+
+const retriesOf = (rule: StatusRule): number =>
+  typeof rule === 'number' ? Number.POSITIVE_INFINITY : (rule.retries ?? Number.POSITIVE_INFINITY);

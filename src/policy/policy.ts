@@ -1,0 +1,125 @@
+import { type Backoff, exponential, fullJitter } from './backoff.js';
+import { IDEMPOTENT_METHODS } from './eligibility.js';
+
+/** A policy as the engine uses it: every field present, checked, and plain data. Made by {@link resolvePolicy}. */
+export interface RetryPolicy {
+  /** Most attempts, the first included. @defaultValue 4, navigations 3 */
+  readonly attempts: number;
+  /** Methods that may be repeated without an idempotency key. @defaultValue GET HEAD OPTIONS PUT DELETE QUERY TRACE */
+  readonly methods: readonly string[];
+  /** Repeats POST, PATCH and custom methods without a key, too. @defaultValue false */
+  readonly retryNonIdempotent: boolean;
+  /** Statuses that are retried. @defaultValue 408 425 429 500 502 503 504 521–524, and 409 and 413 under conditions */
+  readonly statuses: readonly StatusRule[];
+  /** How long to wait. @defaultValue full jitter over 500 ms × 2, at most 10 s */
+  readonly backoff: Backoff;
+  /** How long to wait after a 429 or 503 that names no time. @defaultValue the same from 1 s; your `backoff` if set */
+  readonly throttledBackoff: Backoff;
+  readonly retryAfter: RetryAfterPolicy;
+  /** Time to the headers after which the next attempt starts; bodies and uploads are never cut. @defaultValue 10 000, navigations 8 000 */
+  readonly attemptTimeoutMs: number;
+  /** No attempt or wait starts that cannot end before this. At most 50 000. @defaultValue 25 000, navigations 12 000 */
+  readonly totalMs: number;
+  /** A larger body is sent once, whole, and never repeated. @defaultValue 1 048 576 */
+  readonly maxReplayBytes: number;
+  /** Takes `Range` requests of audio and video, too. @defaultValue false */
+  readonly mediaRanges: boolean;
+}
+
+/** A status, or a status under a condition. */
+export type StatusRule =
+  | number
+  | {
+      readonly status: number;
+      /** Only for safe methods, only with an idempotency key, only if the answer has a `Retry-After`. */
+      readonly only?: 'safe-method' | 'idempotency-key' | 'retry-after';
+      /** Most retries because of this status. */
+      readonly retries?: number;
+    };
+
+export interface RetryAfterPolicy {
+  /**
+   * `extend`: never earlier than the server said, and never earlier than the backoff; `replace`: the server's time
+   * instead of the backoff; `ignore`. @defaultValue 'extend'
+   */
+  readonly mode: 'extend' | 'replace' | 'ignore';
+  /** Statuses whose `Retry-After` counts. @defaultValue every retried one */
+  readonly statuses: 'retried' | readonly number[];
+  /** The longest time the server may ask for. @defaultValue 15 000, navigations 5 000 */
+  readonly maxMs: number;
+  /** What to do when it asks for more: return its answer at once, or wait `maxMs`. @defaultValue 'give-up' */
+  readonly overMax: 'give-up' | 'truncate';
+}
+
+/**
+ * What a user may say about retries; whatever is absent is inherited. Plain data that survives `structuredClone`.
+ * `retries` is another way to say `attempts`: one less.
+ */
+export type RetryOptions = Partial<Omit<RetryPolicy, 'retryAfter'>> & {
+  readonly retries?: number;
+  readonly retryAfter?: Partial<RetryAfterPolicy>;
+};
+
+/** The most upward jitter that is put on a server's own time: a quarter of it, and this much. */
+export const RETRY_AFTER_JITTER = Object.freeze({ ratio: 0.25, maxMs: 5_000 });
+
+/** Above this a browser may stop the worker in the middle of a wait (Firefox: 60 s after the last event). */
+export const MAX_TOTAL_MS = 50_000;
+
+/** The defaults for everything but navigations. */
+export const DEFAULTS: RetryPolicy = Object.freeze<RetryPolicy>({
+  attempts: 4,
+  methods: IDEMPOTENT_METHODS,
+  retryNonIdempotent: false,
+  statuses: [
+    408,
+    { status: 409, only: 'idempotency-key' },
+    { status: 413, only: 'retry-after' },
+    { status: 425, retries: 1 },
+    429,
+    { status: 500, only: 'safe-method' },
+    502,
+    503,
+    504,
+    521,
+    522,
+    523,
+    524,
+  ],
+  backoff: fullJitter(exponential({ baseMs: 500, maxMs: 10_000 })),
+  throttledBackoff: fullJitter(exponential({ baseMs: 1_000, maxMs: 10_000 })),
+  retryAfter: Object.freeze<RetryAfterPolicy>({
+    mode: 'extend',
+    statuses: 'retried',
+    maxMs: 15_000,
+    overMax: 'give-up',
+  }),
+  attemptTimeoutMs: 10_000,
+  totalMs: 25_000,
+  maxReplayBytes: 1_048_576,
+  mediaRanges: false,
+});
+
+/** The defaults for navigations: somebody looks at a blank tab meanwhile. */
+export const NAVIGATION_DEFAULTS: RetryPolicy = Object.freeze<RetryPolicy>({
+  ...DEFAULTS,
+  attempts: 3,
+  attemptTimeoutMs: 8_000,
+  totalMs: 12_000,
+  retryAfter: Object.freeze<RetryAfterPolicy>({ ...DEFAULTS.retryAfter, maxMs: 5_000 }),
+});
+
+/** `base` with what `options` say put over it. The options have been checked (see `checkRetryOptions`). */
+export function resolvePolicy(options: RetryOptions, base: RetryPolicy): RetryPolicy {
+  const { retries, retryAfter, ...given } = options;
+  const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const policy: RetryPolicy = {
+    ...base,
+    ...present,
+    retryAfter: { ...base.retryAfter, ...retryAfter },
+    ...(retries === undefined ? {} : { attempts: retries + 1 }),
+  };
+  // Somebody who sets the backoff means every wait; the gentler start after a 429 or 503 belongs to ours.
+  const ownBackoff = given.backoff !== undefined && given.throttledBackoff === undefined;
+  return ownBackoff ? { ...policy, throttledBackoff: policy.backoff } : policy;
+}

@@ -1,0 +1,44 @@
+import { isSafe, type RequestFacts } from './eligibility.js';
+
+/**
+ * Which object an attempt fetches. A second `fetch(event.request)` may be answered with the raced response of the
+ * first, so later attempts are clones; a request with a body stays whole as long as another attempt may need it.
+ */
+export function takesOriginal(request: RequestFacts, attempt: number, attempts: number): boolean {
+  return request.hasBody ? attempt === attempts : attempt === 1;
+}
+
+/** How an attempt gets past the browser's own cache. */
+export type CacheBypass =
+  /** Nothing to get past: fetched without any init, so that nothing about the request changes. */
+  | 'not-needed'
+  /** Rebuilt with `cache: 'reload'`. */
+  | 'reload'
+  /** It would have to be rebuilt, and cannot be. */
+  | 'impossible';
+
+/**
+ * The HTTP cache lets one request per URL through until the first has headers (up to 20 s), and serves an error that
+ * carried freshness again. `discardedFresh`: such an answer was discarded; `inFlight`: an earlier attempt has no
+ * headers yet.
+ */
+export function cacheBypass(
+  request: RequestFacts,
+  { discardedFresh, inFlight }: { discardedFresh: boolean; inFlight: boolean },
+): CacheBypass {
+  const read = request.method === 'GET' || request.method === 'HEAD';
+  const cached = read && (request.cache === 'default' || request.cache === 'force-cache');
+  if (!cached || !(discardedFresh || inFlight)) return 'not-needed';
+  const rebuildable =
+    request.cache === 'default' && !request.navigation && !(request.mode === 'no-cors' && request.range);
+  if (rebuildable) return 'reload';
+  return discardedFresh ? 'impossible' : 'not-needed';
+}
+
+/**
+ * May a second attempt start while the first has no answer yet? Only where doing something twice at once is harmless
+ * and a late answer can still be used: never for writes or bodies, never for navigations.
+ */
+export function mayRace(request: RequestFacts): boolean {
+  return isSafe(request.method) && !request.hasBody && !request.navigation;
+}

@@ -1,0 +1,51 @@
+import { parseHttpDate } from './http-date.js';
+
+/**
+ * How long a `Retry-After` value asks to wait from `nowMs`, in milliseconds; `undefined` when the value is absent or
+ * malformed, so that ordinary backoff applies (RFC 9110 §10.2.3). Takes delay-seconds and the three HTTP-dates, and
+ * nothing else: no signs, fractions, units, lists or numeric zones. A date in the past gives 0.
+ *
+ * A cap is policy, not parsing: the result may be years.
+ */
+export function parseRetryAfter(header: string | null | undefined, nowMs: number): number | undefined {
+  // Optional whitespace is SP and HTAB (RFC 9110 §5.6.3); `trim` would take far more.
+  const value = header?.replace(/^[ \t]+|[ \t]+$/g, '');
+  if (!value) return undefined;
+  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1_000, Number.MAX_SAFE_INTEGER);
+  const at = parseHttpDate(value, nowMs);
+  return at === undefined ? undefined : Math.max(0, at - nowMs);
+}
+
+/** What an answer says about the time, as its headers. `null`: absent, or hidden from scripts across origins. */
+export interface TimeHeaders {
+  readonly retryAfter: string | null;
+  readonly date: string | null;
+  readonly age: string | null;
+}
+
+/**
+ * {@link parseRetryAfter} freed of the difference between the server's clock and ours: where the answer tells the
+ * origin's time (`Date`, RFC 9110 §6.6.1), a date is measured from there. An answer with an `Age` sat in a cache, so
+ * its `Date` says nothing about now (RFC 9111 §5.1).
+ */
+export function serverWaitMs(headers: TimeHeaders, nowMs: number, sameOrigin: boolean): number | undefined {
+  const trusted = sameOrigin && headers.age === null && headers.date !== null;
+  const serverNowMs = trusted ? parseHttpDate(headers.date, nowMs) : undefined;
+  return parseRetryAfter(headers.retryAfter, serverNowMs ?? nowMs);
+}
+
+/** `Retry-After: 0` says "now", where a date in the past only says that waiting is no longer asked for. */
+export const asksForNow = (header: string | null): boolean => header !== null && /^[ \t]*0+[ \t]*$/.test(header);
+
+/**
+ * Whether an error answer may be stored and served again by the browser's own cache, which would make a retry see the
+ * same answer without reaching the server (RFC 9111 §4.2.1: `max-age`, else `Expires`).
+ */
+export function carriesFreshness(cacheControl: string | null, expires: string | null, nowMs: number): boolean {
+  if (cacheControl !== null) {
+    if (/(?:^|[\s,])no-(?:store|cache)(?:$|[\s,=])/i.test(cacheControl)) return false;
+    const maxAge = /(?:^|[\s,])max-age="?(\d+)/i.exec(cacheControl);
+    if (maxAge) return Number(maxAge[1]) > 0;
+  }
+  return expires !== null && (parseHttpDate(expires, nowMs) ?? 0) > nowMs;
+}

@@ -1,0 +1,83 @@
+import type { Cause, GiveUpReason } from '../policy/index.js';
+
+/**
+ * What pages are told of a request that did not succeed at once. Nothing is told of one that did. `url` is origin and
+ * path: no query, no fragment, and never a header or a body.
+ */
+export type RequestEvent = RetryScheduled | Waiting | Released | Recovered | GaveUp;
+
+/** What pages are told of an origin; every page hears it. */
+export type OriginNotice = BudgetExhausted;
+
+export type LayerEvent = RequestEvent | OriginNotice;
+
+interface AboutRequest {
+  /** The same for all events of one request. */
+  readonly id: string;
+  readonly at: number;
+  readonly method: string;
+  readonly url: string;
+  readonly group: string;
+  /** Since the request began. */
+  readonly elapsedMs: number;
+}
+
+/** A retry will start in `delayMs`, unless it is cancelled meanwhile (the page leaves, an earlier attempt answers). */
+export interface RetryScheduled extends AboutRequest {
+  readonly type: 'retry-scheduled';
+  /** The attempt that failed, 1-based. */
+  readonly attempt: number;
+  readonly delayMs: number;
+  readonly cause: Cause;
+  /** Where the cause is a status. */
+  readonly status?: number;
+  /** Whose time it is: ours, or the one the server named. */
+  readonly by: 'backoff' | 'retry-after';
+}
+
+/** The request waits for something that has no time. */
+export interface Waiting extends AboutRequest {
+  readonly type: 'waiting';
+  readonly cause: 'offline';
+}
+
+/** What it waited for came. */
+export interface Released extends AboutRequest {
+  readonly type: 'released';
+  readonly cause: 'offline';
+}
+
+/** A later attempt brought an answer that is not retried. */
+export interface Recovered extends AboutRequest {
+  readonly type: 'recovered';
+  readonly attempts: number;
+  readonly status: number;
+}
+
+/** The page gets the last answer or error as it is. */
+export interface GaveUp extends AboutRequest {
+  readonly type: 'gave-up';
+  readonly attempts: number;
+  /** Absent if no attempt brought an answer. */
+  readonly lastStatus?: number;
+  readonly reason: GiveUpReason;
+}
+
+/** Retries to this origin and group stop until time or successes have paid for more. */
+export interface BudgetExhausted {
+  readonly type: 'budget-exhausted';
+  readonly at: number;
+  readonly origin: string;
+  readonly group: string;
+}
+
+export const EVENT_TYPES = [
+  'retry-scheduled',
+  'waiting',
+  'released',
+  'recovered',
+  'gave-up',
+  'budget-exhausted',
+] as const satisfies readonly LayerEvent['type'][];
+
+export type EventOf<Type extends LayerEvent['type']> = Extract<LayerEvent, { type: Type }>;

@@ -1,0 +1,16 @@
+/** The version of this package; page and worker tell each other theirs. */
+export const VERSION = '0.1.0';
+
+/** The shape of the messages between page and worker; a message of another shape is not understood at all. */
+export const PROTOCOL = 1;
+
+/** Page and worker may differ by one minor version, as they do for a while after every update. */
+export function isCompatible(ours: string, theirs: string): boolean {
+  const [a, b] = [parseVersion(ours), parseVersion(theirs)];
+  return a !== undefined && b !== undefined && a.major === b.major && Math.abs(a.minor - b.minor) <= 1;
+}
+
+function parseVersion(version: string): { major: number; minor: number } | undefined {
+  const parts = /^(\d+)\.(\d+)\.\d+/.exec(version);
+  return parts ? { major: Number(parts[1]), minor: Number(parts[2]) } : undefined;
+}

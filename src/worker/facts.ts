@@ -1,0 +1,25 @@
+import type { RequestFacts } from '../policy/index.js';
+
+/** Reads a request once, before anything is sent. Nothing here consumes or changes it. */
+export function toFacts(request: Request, url: URL, ownOrigin: string): RequestFacts {
+  const { method, mode, headers } = request;
+  const read = method === 'GET' || method === 'HEAD';
+  return {
+    method,
+    url: url.origin + url.pathname,
+    protocol: url.protocol,
+    origin: url.origin,
+    path: url.pathname,
+    sameOrigin: url.origin === ownOrigin,
+    navigation: mode === 'navigate',
+    mode,
+    destination: request.destination,
+    cache: request.cache,
+    keyed: headers.has('Idempotency-Key') || headers.has('X-Idempotency-Key'),
+    eventStream: headers.get('Accept') === 'text/event-stream',
+    range: headers.has('Range'),
+    // `undefined` in Firefox, where only the method tells.
+    hasBody: !read && request.body !== null,
+    integrity: request.integrity !== '',
+  };
+}

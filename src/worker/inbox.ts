@@ -1,0 +1,31 @@
+import { isCompatible, type LayerStatus, parsePageMessage, toMessage, VERSION } from '../protocol/index.js';
+import type { Mailbox } from './mailbox.js';
+
+/** Answers what pages ask. Messages of others are left alone, broken ones are reported and ignored. */
+export function createInbox(
+  mailbox: Mailbox,
+  status: () => LayerStatus,
+  onProblem: (problem: string) => void,
+): (event: ExtendableMessageEvent) => void {
+  return ({ data, source, ports }) => {
+    const message = parsePageMessage(data);
+    if (message === 'foreign') return;
+    if (message === 'malformed') {
+      onProblem('a page sent a message that this version does not understand');
+      return;
+    }
+    const [port] = ports;
+    switch (message.kind) {
+      case 'hello':
+        if (!isCompatible(VERSION, message.version)) {
+          onProblem(`the page has version ${message.version}, the worker ${VERSION}; rebuild the older of the two`);
+        }
+        port?.postMessage(toMessage({ kind: 'welcome', version: VERSION }));
+        if (source && 'id' in source) mailbox.welcome(source as Client);
+        return;
+      case 'status':
+        port?.postMessage(toMessage({ kind: 'status', status: status() }));
+        return;
+    }
+  };
+}

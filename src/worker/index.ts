@@ -1,0 +1,18 @@
+/** The service-worker side: `createRetryLayer(options).listen()`. */
+export {
+  additiveJitter,
+  type Backoff,
+  constant,
+  decorrelatedJitter,
+  equalJitter,
+  exponential,
+  fullJitter,
+  linear,
+  list,
+  proportionalJitter,
+  RetryLayerError,
+  type RetryOptions,
+} from '../policy/index.js';
+export type { LayerEvent, LayerStatus } from '../protocol/index.js';
+export type { Candidate, Match, RetryLayerOptions, Route } from './options.js';
+export { createRetryLayer, type RetryLayer } from './retry-layer.js';

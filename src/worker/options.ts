@@ -1,0 +1,81 @@
+import { arrayOf, checkBudgetOptions, flag, func, method, object, refuse, text } from '../policy/check.js';
+import { type BudgetPolicy, checkRetryOptions, RetryLayerError, type RetryOptions } from '../policy/index.js';
+import type { LayerEvent } from '../protocol/index.js';
+
+/** Everything a layer can be told. All of it is optional: `createRetryLayer()` is a whole layer. */
+export interface RetryLayerOptions {
+  /** Requests that are to be treated in a way of their own; the first match wins. */
+  readonly routes?: readonly Route[];
+  /** What routes inherit and what requests without a route get; `false` leaves those alone. */
+  readonly defaults?: RetryOptions | false;
+  /** The retry budget of each origin and group. */
+  readonly budget?: Partial<BudgetPolicy>;
+  /** Takes over pages that are open already when the worker is first installed. @defaultValue true */
+  readonly clientsClaim?: boolean;
+  /** Replaces an older version at once instead of when its last page is closed. @defaultValue false */
+  readonly skipWaiting?: boolean;
+  /** Lets the browser ask for documents while the worker starts; adds a request header. @defaultValue false */
+  readonly navigationPreload?: boolean;
+  /** Told every event in the worker, too. What it throws is reported and harms nothing. */
+  readonly onEvent?: (event: LayerEvent) => void;
+}
+
+export interface Route {
+  /**
+   * A text that begins with `/` is a path prefix of this origin and ends at a segment border: `/api` matches `/api` and
+   * `/api/x`, not `/apix`. A text with an origin is a prefix of that URL. A RegExp is tested on the URL without its
+   * fragment. A function decides for itself, synchronously.
+   */
+  readonly match: Match;
+  /** Only these methods. @defaultValue every method that may be retried */
+  readonly methods?: readonly string[];
+  /** How to retry; `false`: never touched at all. */
+  readonly retry?: RetryOptions | false;
+  /** Names the group that shares a budget. @defaultValue `page`, `asset` or `data`, by what is asked for */
+  readonly name?: string;
+}
+
+export type Match = string | RegExp | ((candidate: Candidate) => boolean);
+
+/** What a match function sees. `url` has no fragment. */
+export interface Candidate {
+  readonly url: URL;
+  readonly request: Request;
+  readonly sameOrigin: boolean;
+}
+
+const retry = (value: unknown, path: string): void => {
+  if (value !== false) checkRetryOptions(value, path);
+};
+
+const match = (value: unknown, path: string): void => {
+  if (typeof value === 'function' || value instanceof RegExp) return;
+  const isText = typeof value === 'string' && (value.startsWith('/') || /^https?:\/\/[^/]/.test(value));
+  if (!isText || (!value.startsWith('/') && !URL.canParse(value))) {
+    refuse(
+      value,
+      path,
+      'must be a RegExp, a function or a text',
+      "write '/path' for this origin or a whole URL for others",
+    );
+  }
+};
+
+const checkOptions = object({
+  routes: arrayOf((value, path) => {
+    object({ match, methods: arrayOf(method, { min: 1 }), retry, name: text })(value, path);
+    if ((value as Route).match === undefined) refuse(undefined, `${path}.match`, 'must be given');
+  }),
+  defaults: retry,
+  budget: checkBudgetOptions,
+  clientsClaim: flag,
+  skipWaiting: flag,
+  navigationPreload: flag,
+  onEvent: func,
+});
+
+/** Throws a {@link RetryLayerError} that names the option, the value and the remedy. */
+export function checkLayerOptions(options: unknown): asserts options is RetryLayerOptions {
+  if (options === undefined) throw new RetryLayerError('bad-option', 'options must be an object, got undefined');
+  checkOptions(options, 'options');
+}

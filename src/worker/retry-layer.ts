@@ -1,0 +1,130 @@
+import { clientsClaim } from 'workbox-core/clientsClaim.js';
+import {
+  createOriginBook,
+  createOriginStore,
+  createRaces,
+  type Engine,
+  platformPorts,
+  serve,
+} from '../engine/index.js';
+import { groupOf } from '../policy/eligibility.js';
+import { BUDGET_DEFAULTS, RetryLayerError, type RetryPolicy, skipReason } from '../policy/index.js';
+import { type LayerStatus, VERSION } from '../protocol/index.js';
+import { toFacts } from './facts.js';
+import { createInbox } from './inbox.js';
+import { createMailbox } from './mailbox.js';
+import { checkLayerOptions, type RetryLayerOptions } from './options.js';
+import { compileRoutes } from './routes.js';
+import { createTeller } from './teller.js';
+
+declare const self: ServiceWorkerGlobalScope;
+
+/** Retries for every fetch of the pages that this worker controls. */
+export interface RetryLayer {
+  /** Installs the listeners. Call it once, at the top level of the worker. */
+  listen(): void;
+  /** Fetches with retries from inside the worker, where a plain `fetch` has none. */
+  fetch(request: Request): Promise<Response>;
+  /** What the layer knows and has done since the worker was started. */
+  status(): LayerStatus;
+}
+
+/**
+ * Makes a layer. Reads its state from IndexedDB at once, so call it at the top level of the worker.
+ *
+ * @throws {@link RetryLayerError} if an option is wrong; nothing is installed then
+ */
+export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
+  checkLayerOptions(options);
+  const findPlan = compileRoutes(options);
+  const budget = { ...BUDGET_DEFAULTS, ...options.budget };
+  const warn = createWarner();
+  const ports = platformPorts;
+  const book = createOriginBook(createOriginStore(), ports, budget, (problem) =>
+    warn('the database cannot be used, so retry budgets last only as long as this worker', problem),
+  );
+  const mailbox = createMailbox(self.clients, ports.now, (problem) => warn('an event could not be sent', problem));
+  const teller = createTeller(mailbox, ports.now, options.onEvent, (problem) =>
+    warn('an event could not be told, or onEvent threw', problem),
+  );
+  const engine: Engine = { ports, book, budget, races: createRaces(), ledger: { keptBytes: 0 } };
+  const onFault = (fault: unknown) => warn('a request was answered without retries because of a fault', fault);
+
+  const status = (): LayerStatus => ({ version: VERSION, counters: teller.counters(), ...book.status() });
+
+  /** The answer to a request, to be started by calling it; `undefined` leaves the request alone. */
+  function plan(request: Request, event?: FetchEvent): (() => Promise<Response>) | undefined {
+    const url = new URL(request.url);
+    url.hash = '';
+    const facts = toFacts(request, url, self.location.origin);
+    const found = findPlan(request, url, facts.sameOrigin);
+    if (found === undefined || skipReason(facts, found.policy) !== undefined) return undefined;
+    // The skip list has sorted out `false`.
+    const policy = found.policy as RetryPolicy;
+    const group = found.group ?? groupOf(facts);
+    return () => {
+      // A navigation's events belong to the page that is coming, not to the one that is left.
+      const clientId = (facts.navigation ? event?.resultingClientId : event?.clientId) ?? '';
+      const call = {
+        request,
+        facts,
+        policy,
+        group,
+        tell: teller.about(facts, group, clientId),
+        keepAlive: (work: Promise<unknown>) => event?.waitUntil(work),
+      };
+      const first = facts.navigation ? preload(event) : undefined;
+      return serve(first ? { ...call, first } : call, engine, onFault);
+    };
+  }
+
+  function onFetch(event: FetchEvent): void {
+    try {
+      const start = plan(event.request, event);
+      if (!start) return;
+      // Before anything is sent: if the answer is not ours to give, this throws and nothing has happened.
+      let answer: (response: Response | Promise<Response>) => void = () => {};
+      event.respondWith(
+        new Promise<Response>((resolve) => {
+          answer = resolve;
+        }),
+      );
+      try {
+        answer(start());
+      } catch (fault) {
+        onFault(fault);
+        answer(fetch(event.request));
+      }
+    } catch (fault) {
+      onFault(fault);
+    }
+  }
+
+  function listen(): void {
+    if (listening)
+      throw new RetryLayerError('already-listening', 'listen() was called twice on one layer; call it once');
+    listening = true;
+    self.addEventListener('fetch', onFetch);
+    self.addEventListener(
+      'message',
+      createInbox(mailbox, status, (problem) => warn(problem)),
+    );
+    if (options.skipWaiting) self.addEventListener('install', () => void self.skipWaiting());
+    if (options.clientsClaim ?? true) clientsClaim();
+    if (options.navigationPreload) {
+      self.addEventListener('activate', (event) => event.waitUntil(self.registration.navigationPreload?.enable()));
+    }
+  }
+  let listening = false;
+
+  return {
+    listen,
+    fetch: async (request) => await (plan(request)?.() ?? fetch(request)),
+    status,
+  };
+}
+
+/** The answer that the browser asked for while the worker started; has to be awaited even if it is not used. */
+function preload(event: FetchEvent | undefined): Promise<Response | undefined> | undefined {
+  return event?.preloadResponse as Promise<Response | undefined> | undefined;
+}

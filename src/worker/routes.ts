@@ -1,0 +1,84 @@
+import { Route as WorkboxRoute } from 'workbox-routing/Route.js';
+import { Router } from 'workbox-routing/Router.js';
+import { DEFAULTS, NAVIGATION_DEFAULTS, type RetryPolicy, resolvePolicy } from '../policy/index.js';
+import type { Candidate, Match, RetryLayerOptions, Route } from './options.js';
+
+/** What is to be done with a request: under which policy, in which group. */
+export interface Plan {
+  /** `false`: leave it alone. */
+  readonly policy: RetryPolicy | false;
+  /** The route's own name, if it has one. */
+  readonly group?: string;
+}
+
+/** Finds the plan for a request; `undefined` if no route matches and there are no defaults. */
+export type FindPlan = (request: Request, url: URL, sameOrigin: boolean) => Plan | undefined;
+
+/**
+ * Puts the routes on a router of their own, so that somebody else's Workbox in the same worker keeps its own. Workbox
+ * routes by method first; as ours may match every method, a method's table is filled when it is first seen.
+ */
+export function compileRoutes({ routes = [], defaults = {} }: RetryLayerOptions): FindPlan {
+  const compiled = routes.map((route) => compile(route, defaults === false ? {} : defaults));
+  const fallback = defaults === false ? undefined : planFor({}, defaults);
+  const router = new Router();
+  const known = new Set<string>();
+
+  return (request, url, sameOrigin) => {
+    const { method } = request;
+    if (!known.has(method)) {
+      known.add(method);
+      for (const { route, matches, plans } of compiled) {
+        if (route.methods && !route.methods.includes(method)) continue;
+        // The router hands a truthy match result on as `params`, which is all we want of it: the plan.
+        const match = (candidate: Candidate) => matches(candidate) && plans;
+        router.registerRoute(new WorkboxRoute(match, unused, method as 'GET'));
+      }
+    }
+    const event = undefined as unknown as ExtendableEvent;
+    const found = compiled.length > 0 ? router.findMatchingRoute({ request, url, sameOrigin, event }) : {};
+    const plans = (found.params as unknown as Plans | undefined) ?? fallback;
+    return plans?.[request.mode === 'navigate' ? 'navigation' : 'other'];
+  };
+}
+
+/** Navigations have defaults of their own, so every route has a plan for either kind. */
+interface Plans {
+  readonly navigation: Plan;
+  readonly other: Plan;
+}
+
+// A route has to have a handler; ours are asked for their plan instead.
+const unused = { handle: () => Promise.resolve(Response.error()) };
+
+function compile(route: Route, defaults: NonNullable<RetryLayerOptions['defaults']>) {
+  return { route, matches: matcher(route.match), plans: planFor(route, defaults) };
+}
+
+function planFor({ retry = {}, name }: Partial<Route>, defaults: NonNullable<RetryLayerOptions['defaults']>): Plans {
+  const plan = (base: RetryPolicy): Plan => ({
+    policy: retry !== false && defaults !== false && resolvePolicy(retry, resolvePolicy(defaults, base)),
+    ...(name === undefined ? {} : { group: name }),
+  });
+  return { navigation: plan(NAVIGATION_DEFAULTS), other: plan(DEFAULTS) };
+}
+
+function matcher(match: Match): (candidate: Candidate) => boolean {
+  if (typeof match === 'function') return (candidate) => Boolean(match(candidate));
+  if (match instanceof RegExp) {
+    // A sticky or global expression would go on from where its last match ended.
+    const stateless = new RegExp(match.source, match.flags.replace(/[gy]/g, ''));
+    return ({ url }) => stateless.test(url.href);
+  }
+  if (match.startsWith('/')) return ({ url, sameOrigin }) => sameOrigin && isPrefix(match, url.pathname + url.search);
+  const { href } = new URL(match);
+  // `https://a.example` is a prefix of `https://a.example.org` as a text, but not as a URL; `href` ends in a slash.
+  return ({ url }) => isPrefix(href, url.href);
+}
+
+/** Is `prefix` the beginning of `whole`, up to a border between two segments? */
+function isPrefix(prefix: string, whole: string): boolean {
+  if (!whole.startsWith(prefix)) return false;
+  const next = whole.charAt(prefix.length);
+  return next === '' || prefix.includes('?') || prefix.endsWith('/') || next === '/' || next === '?';
+}

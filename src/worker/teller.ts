@@ -1,0 +1,87 @@
+import type { Step } from '../engine/index.js';
+import type { RequestFacts } from '../policy/index.js';
+import { causeOf } from '../policy/outcome.js';
+import type { Counters, LayerEvent, RequestEvent } from '../protocol/index.js';
+import type { Mailbox } from './mailbox.js';
+
+/** Turns the steps of runs into events for pages, and counts them. */
+export interface Teller {
+  /** A teller for one request. It never throws. */
+  about(request: RequestFacts, group: string, clientId: string): (step: Step) => void;
+  counters(): Counters;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+export function createTeller(
+  mailbox: Mailbox,
+  now: () => number,
+  onEvent: ((event: LayerEvent) => void) | undefined,
+  onProblem: (problem: unknown) => void,
+): Teller {
+  const counters: Mutable<Counters> = { requests: 0, attempts: 0, recovered: 0, gaveUp: {} };
+
+  const count = (step: Step): void => {
+    if (step.type === 'attempt') counters.attempts += 1;
+    if (step.type === 'recovered') counters.recovered += 1;
+    if (step.type === 'gave-up') {
+      counters.gaveUp = { ...counters.gaveUp, [step.reason]: (counters.gaveUp[step.reason] ?? 0) + 1 };
+    }
+  };
+
+  const guarded = (work: () => void): void => {
+    try {
+      work();
+    } catch (problem) {
+      onProblem(problem);
+    }
+  };
+
+  return {
+    about(request, group, clientId) {
+      counters.requests += 1;
+      const startedAt = now();
+      let id: string | undefined;
+      return (step) =>
+        guarded(() => {
+          count(step);
+          if (step.type === 'attempt') return;
+          const at = now();
+          if (step.type === 'budget-exhausted') {
+            const event = { type: step.type, at, origin: request.origin, group } as const;
+            guarded(() => onEvent?.(event));
+            mailbox.broadcast(event);
+            return;
+          }
+          id ??= crypto.randomUUID();
+          const about = { id, at, method: request.method, url: request.url, group, elapsedMs: at - startedAt };
+          const event = toEvent(step, about);
+          guarded(() => onEvent?.(event));
+          mailbox.post(clientId, event);
+        });
+    },
+    counters: () => ({ ...counters }),
+  };
+}
+
+type About = Pick<RequestEvent, 'id' | 'at' | 'method' | 'url' | 'group' | 'elapsedMs'>;
+
+function toEvent(step: Exclude<Step, { type: 'attempt' | 'budget-exhausted' }>, about: About): RequestEvent {
+  switch (step.type) {
+    case 'retry-scheduled': {
+      const { attempt, outcome, decision } = step;
+      const status = outcome.kind === 'response' ? { status: outcome.status } : {};
+      const { delayMs, by } = decision;
+      return { type: 'retry-scheduled', ...about, attempt, delayMs, cause: causeOf(outcome), ...status, by };
+    }
+    case 'waiting':
+    case 'released':
+      return { type: step.type, ...about, cause: step.cause };
+    case 'recovered':
+      return { type: 'recovered', ...about, attempts: step.attempts, status: step.status };
+    case 'gave-up': {
+      const { attempts, status, reason } = step;
+      return { type: 'gave-up', ...about, attempts, ...(status === undefined ? {} : { lastStatus: status }), reason };
+    }
+  }
+}

@@ -1,0 +1,143 @@
+// What each entry adds to an app, after `npm run build`: everything it exports, bundled with its dependencies and
+// minified as an app would. `--check` holds it to size-limits.json and to the README's table, `--write` rewrites both.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { build } from 'vite';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const limitsFile = `${root}/test/size-limits.json`;
+const readmeFile = `${root}/README.md`;
+
+const entries = {
+  steadfetch: 'dist/page.js',
+  'steadfetch/worker': 'dist/worker.js',
+  'steadfetch/policy': 'dist/policy.js',
+  'steadfetch/dropin.js': 'dist/dropin.js',
+};
+
+const mode = process.argv[2];
+if (mode !== undefined && mode !== '--check' && mode !== '--write') {
+  fail([`unknown option ${mode}; use --check, --write, or none`]);
+}
+
+const missing = Object.values(entries).filter((file) => !existsSync(`${root}/${file}`));
+if (missing.length > 0) fail([`not built: ${missing.join(', ')}; run \`npm run build\` first`]);
+
+const sizes = {};
+for (const [entry, file] of Object.entries(entries)) {
+  sizes[entry] = measure(entry === 'steadfetch/dropin.js' ? readFileSync(`${root}/${file}`) : await bundle(file));
+}
+console.log(asTable(sizes, (bytes) => `${bytes}`));
+
+if (mode === '--check') {
+  const faults = [...overLimit(), ...readmeFaults()];
+  if (faults.length > 0) fail(faults);
+}
+if (mode === '--write') {
+  writeLimits();
+  writeReadme();
+}
+
+async function bundle(file) {
+  const { output } = await build({
+    root,
+    configFile: false,
+    publicDir: false,
+    logLevel: 'error',
+    mode: 'production',
+    define: { 'process.env.NODE_ENV': JSON.stringify('production') },
+    build: {
+      write: false,
+      target: 'es2022',
+      minify: true,
+      modulePreload: false,
+      // Not a library build: that leaves white space for the app's bundler to remove.
+      rolldownOptions: { input: `${root}/${file}`, preserveEntrySignatures: 'strict' },
+    },
+  });
+  return Buffer.from(output.map((chunk) => chunk.code ?? '').join('\n'));
+}
+
+function measure(code) {
+  return {
+    minified: code.length,
+    gzip: gzipSync(code, { level: 9 }).length,
+    brotli: brotliCompressSync(code).length,
+  };
+}
+
+function overLimit() {
+  const limits = readLimits();
+  return Object.entries(sizes).flatMap(([entry, { gzip }]) => {
+    const limit = limits[entry];
+    if (limit === undefined)
+      return [`${entry} has no limit in test/size-limits.json; \`npm run size -- --write\` sets it`];
+    if (gzip <= limit) return [];
+    return [
+      `${entry} has ${gzip} bytes (gzip), its limit is ${limit}; make it smaller, or raise the limit in a commit that says why`,
+    ];
+  });
+}
+
+function readmeFaults() {
+  if (!existsSync(readmeFile)) return ['README.md does not exist yet, so it cannot hold the sizes'];
+  const { table } = splitReadme();
+  if (table === undefined)
+    return ['README.md has no lines `<!-- sizes -->` and `<!-- /sizes -->` for the table of sizes'];
+  const rows = new Map(table.split('\n').map((line) => [line.match(/`([^`]+)`/)?.[1], figuresIn(line)]));
+  return Object.entries(sizes).flatMap(([entry, size]) => {
+    const stated = rows.get(entry);
+    // Another build of zlib packs a few bytes differently, which may be just over a rounding border.
+    const same = stated && Object.values(size).every((bytes, index) => Math.abs(stated[index] * 1_000 - bytes) < 100);
+    if (same) return [];
+    return [`README.md does not hold the sizes of ${entry}; \`npm run size -- --write\` puts them in`];
+  });
+}
+
+function figuresIn(line) {
+  return [...line.matchAll(/([\d.]+) kB/g)].map(([, figure]) => Number(figure));
+}
+
+function writeLimits() {
+  const limits = Object.fromEntries(Object.entries(sizes).map(([entry, { gzip }]) => [entry, Math.ceil(gzip * 1.02)]));
+  writeFileSync(limitsFile, `${JSON.stringify(limits, null, 2)}\n`);
+  console.log('test/size-limits.json: written, 2 % above these sizes (gzip)');
+}
+
+function writeReadme() {
+  if (!existsSync(readmeFile)) return console.log('README.md: does not exist yet, not written');
+  const { before, table, after } = splitReadme();
+  if (table === undefined)
+    return fail(['README.md has no lines `<!-- sizes -->` and `<!-- /sizes -->` to write between']);
+  writeFileSync(readmeFile, `${before}\n${asTable(sizes, (bytes) => `${(bytes / 1_000).toFixed(1)} kB`)}\n${after}`);
+  console.log('README.md: sizes written');
+}
+
+function splitReadme() {
+  const text = readFileSync(readmeFile, 'utf8');
+  const [, before, table, after] = text.match(/^(.*<!-- sizes -->)(.*)(<!-- \/sizes -->.*)$/s) ?? [];
+  return { before, table, after };
+}
+
+function readLimits() {
+  return existsSync(limitsFile) ? JSON.parse(readFileSync(limitsFile, 'utf8')) : {};
+}
+
+function asTable(rows, show) {
+  const cells = [
+    ['import', 'minified', 'gzip', 'brotli'],
+    ...Object.entries(rows).map(([entry, size]) => [`\`${entry}\``, ...Object.values(size).map(show)]),
+  ];
+  const widths = cells[0].map((_, column) => Math.max(...cells.map((row) => row[column].length)));
+  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  const [heading, ...lines] = cells.map((row) =>
+    row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column]))),
+  );
+  return [heading, rule, ...lines].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+function fail(faults) {
+  for (const fault of faults) console.error(`size: ${fault}`);
+  process.exit(1);
+}
