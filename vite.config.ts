@@ -34,6 +34,10 @@ const dropin = {
   sourcemap: true,
   emptyOutDir: false,
   license: { fileName: 'dropin.licenses.md' },
+  // The script is copied about alone; the licences of what is in it ask to be named there.
+  rolldownOptions: {
+    output: { postBanner: '/*! steadfetch (MIT), with Workbox (MIT) and idb (ISC): see dropin.licenses.md */' },
+  },
 };
 
 export default defineConfig(({ mode }) => ({

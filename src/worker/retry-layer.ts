@@ -3,6 +3,7 @@ import {
   createOriginBook,
   createOriginStore,
   createRaces,
+  createWarner,
   type Engine,
   platformPorts,
   serve,

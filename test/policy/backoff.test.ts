@@ -138,6 +138,9 @@ describe('jitter with a given chance', () => {
     { of: proportionalJitter(second, 0.1), retry: 1, random: 0.75, waits: 1_050 },
     { of: proportionalJitter(second, 0.1), retry: 6, random: 0, waits: 28_800 },
     { of: proportionalJitter(second, 0.1), retry: 6, random: 0.75, waits: 30_000 },
+    { of: proportionalJitter(exponential({ baseMs: 1, maxMs: 30_000 }), 1), retry: 1_000, random: 0, waits: 0 },
+    // The power has overflowed here, and 0 × Infinity is no number.
+    { of: proportionalJitter(exponential({ baseMs: 1, maxMs: 30_000 }), 1), retry: 10_000, random: 0, waits: 0 },
     { of: proportionalJitter(second, 0.1, 'after-cap'), retry: 1, random: 0, waits: 900 },
     { of: proportionalJitter(second, 0.1, 'after-cap'), retry: 1, random: 0.5, waits: 1_000 },
     { of: proportionalJitter(second, 0.1, 'after-cap'), retry: 6, random: 0, waits: 27_000 },

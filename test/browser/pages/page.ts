@@ -1,0 +1,58 @@
+import { type ConnectOptions, connect, type LayerEvent, type Retries } from '../../../src/page/index.ts';
+
+/** What a test can do inside the page. */
+export interface TestPage {
+  /** Connects and collects every event. */
+  connect(workerUrl: string, options?: ConnectOptions): Promise<{ state: string; workerVersion?: string }>;
+  readonly events: LayerEvent[];
+  retries?: Retries;
+  /** Fetches and tells what came, as plain data. */
+  get(url: string, init?: RequestInit): Promise<Seen>;
+}
+
+export type Seen =
+  | {
+      readonly status: number;
+      readonly body: string;
+      readonly url: string;
+      readonly type: string;
+      readonly redirected: boolean;
+      readonly headers: Record<string, string>;
+    }
+  | { readonly error: string };
+
+declare global {
+  interface Window {
+    readonly sf: TestPage;
+  }
+}
+
+const EVENTS = ['retry-scheduled', 'waiting', 'released', 'recovered', 'gave-up', 'budget-exhausted'] as const;
+
+const sf: TestPage = {
+  events: [],
+  async connect(workerUrl, options) {
+    const retries = await connect(workerUrl, options);
+    sf.retries = retries;
+    for (const type of EVENTS) retries.on(type, (event) => sf.events.push(event));
+    const { state, workerVersion } = retries;
+    return workerVersion === undefined ? { state } : { state, workerVersion };
+  },
+  async get(url, init) {
+    try {
+      const response = await fetch(url, init);
+      return {
+        status: response.status,
+        body: await response.text(),
+        url: response.url,
+        type: response.type,
+        redirected: response.redirected,
+        headers: Object.fromEntries(response.headers),
+      };
+    } catch (error) {
+      return { error: String(error) };
+    }
+  },
+};
+
+Object.assign(window, { sf });

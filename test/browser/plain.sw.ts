@@ -1,0 +1,4 @@
+import { createRetryLayer } from '../../src/worker/index.ts';
+
+// As a user writes it: everything by default.
+createRetryLayer().listen();

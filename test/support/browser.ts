@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { test as base, expect, type Page } from '@playwright/test';
+import { createServer } from 'vite';
+import { misbehave } from '../../demo/misbehave-plugin.ts';
+import { createMisbehavingServer, type Hit, type Step } from '../../demo/misbehaving-server.ts';
+import { workerBundles } from '../../demo/worker-bundles.ts';
+
+/** A real site with a real misbehaving server behind it; one per test process. */
+export interface Site {
+  readonly url: string;
+  readonly secondOrigin: string;
+  /** Sets what a URL of its own answers, hit by hit, and returns that URL. */
+  plan(steps: readonly Step[]): Wire;
+}
+
+export interface Wire {
+  readonly id: string;
+  /** Of this origin, to be fetched by a page. */
+  readonly path: string;
+  hits(): readonly Hit[];
+}
+
+const inRepo = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+export const test = base.extend<{ open: (worker?: string, path?: string) => Promise<Page> }, { site: Site }>({
+  site: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the fixtures a fixture needs from it
+    async ({}, use) => {
+      const wire = createMisbehavingServer();
+      const plugin = misbehave(wire, { secondOrigin: true });
+      const vite = await createServer({
+        configFile: false,
+        root: inRepo('test/browser/pages'),
+        cacheDir: inRepo('node_modules/.cache/vite-browser-tests'),
+        logLevel: 'error',
+        // A reload by the dev server in the middle of a test would be a fault of the test.
+        server: { port: 0, host: 'localhost', hmr: false, watch: null, fs: { allow: [inRepo('.')] } },
+        optimizeDeps: { noDiscovery: true },
+        plugins: [plugin, workerBundles(workerSource)],
+      });
+      await vite.listen();
+      let next = 0;
+      await use({
+        url: vite.resolvedUrls?.local[0]?.replace(/\/$/, '') ?? '',
+        secondOrigin: plugin.api.secondOrigin ?? '',
+        plan(steps) {
+          const id = `t${++next}`;
+          wire.plan(id, steps);
+          return { id, path: `/wire/${id}`, hits: () => wire.hits(id) };
+        },
+      });
+      await vite.close();
+    },
+    { scope: 'worker' },
+  ],
+  /** A page that the worker `test/browser/<worker>.sw.ts` controls and that hears its events. */
+  open: async ({ context, site }, use) => {
+    await use(async (worker = 'plain', path = '/') => {
+      const page = await context.newPage();
+      await page.goto(site.url + path);
+      await page.waitForFunction(() => 'sf' in window);
+      const { state } = await page.evaluate((url) => window.sf.connect(url), `/${worker}.sw.js`);
+      expect(state).toBe('controlled');
+      return page;
+    });
+  },
+});
+
+export { expect };
+
+/** `/budget.sw.js` is `test/browser/budget.sw.ts`. */
+function workerSource(path: string): string | undefined {
+  const name = /^\/([\w-]+)\.sw\.js$/.exec(path)?.[1];
+  const file = inRepo(`test/browser/${name}.sw.ts`);
+  return name !== undefined && existsSync(file) ? file : undefined;
+}
