@@ -14,8 +14,9 @@ export interface Exchange {
 }
 
 const STALL_MS = 60_000;
-// A reset throws away what the client has not read yet; this lets a local one read it.
-const BEFORE_RESET_MS = 50;
+// A client may drop what has come but was not read when the connection breaks, Chromium even at an orderly end;
+// this lets a local one read it, so that "half of the body" is half for the page too.
+const BEFORE_CUT_MS = 50;
 
 /** Settles when the step is over or the client has left; leaves neither timer nor listener behind. */
 export async function carryOut(step: Step, { req, res, received, extraHeaders }: Exchange): Promise<void> {
@@ -44,19 +45,20 @@ export async function carryOut(step: Step, { req, res, received, extraHeaders }:
   res.writeHead(status, headersOf(step, status, body, extraHeaders));
 
   if (step.endless === true && hasBody(req, status)) return pour(res, gone);
-  if (step.stall === undefined && step.reset === undefined && step.truncate !== true) {
+  const isWhole = step.stall === undefined && step.reset === undefined && step.truncate !== true;
+  if (isWhole && (step.contentLength ?? 0) <= body.length) {
     res.end(body);
     return;
   }
 
   res.flushHeaders();
-  await written(res, body.subarray(0, Math.floor(body.length / 2)));
-  if (step.truncate === true) {
-    req.socket.destroySoon();
-  } else if (step.stall === 'body') {
+  await written(res, isWhole ? body : body.subarray(0, Math.floor(body.length / 2)));
+  if (step.stall === 'body') {
     if (await waited(step.stallMs ?? STALL_MS, gone)) req.socket.destroy();
-  } else if (await waited(BEFORE_RESET_MS, gone)) {
-    req.socket.resetAndDestroy();
+  } else if (await waited(BEFORE_CUT_MS, gone)) {
+    if (step.reset === 'body') req.socket.resetAndDestroy();
+    else if (step.truncate === true) req.socket.destroySoon();
+    else res.end();
   }
 }
 

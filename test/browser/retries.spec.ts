@@ -3,10 +3,165 @@ import { expect, test } from '../support/browser.ts';
 test('503, 503, 200: the page gets the 200, and is told of both retries and the recovery', async ({ site, open }) => {
   const page = await open();
   const wire = site.plan([{ status: 503 }, { status: 503 }, { status: 200, body: 'fine' }]);
-  const seen = await page.evaluate((path) => window.sf.get(path), wire.path);
+  const seen = await page.evaluate((path) => window.sf.get(`${path}?secret=1#fragment`), wire.path);
   expect(seen).toMatchObject({ status: 200, body: 'fine' });
   expect(wire.hits()).toHaveLength(3);
   await expect
-    .poll(() => page.evaluate(() => window.sf.events.map((event) => event.type)))
-    .toEqual(['retry-scheduled', 'retry-scheduled', 'recovered']);
+    .poll(() => page.evaluate(() => window.sf.events))
+    .toMatchObject([
+      { type: 'retry-scheduled', attempt: 1, cause: 'status', status: 503, by: 'backoff' },
+      { type: 'retry-scheduled', attempt: 2, cause: 'status', status: 503, by: 'backoff' },
+      { type: 'recovered', attempts: 3, status: 200, method: 'GET', url: site.url + wire.path, group: 'data' },
+    ]);
+});
+
+for (const [form, retryAfter] of Object.entries({
+  seconds: 1,
+  'IMF-fixdate': { imf: 2_000 },
+  'RFC 850 date': { rfc850: 2_000 },
+  'asctime date': { asctime: 2_000 },
+})) {
+  test(`Retry-After as ${form}: no hit comes earlier than the server said`, async ({ site, open }) => {
+    const page = await open();
+    const wire = site.plan([{ status: 503, retryAfter }, { body: 'fine' }]);
+    const seen = await page.evaluate((path) => window.sf.get(path), wire.path);
+    expect(seen).toMatchObject({ status: 200, body: 'fine' });
+    const [first, second] = wire.hits();
+    const gapMs = (second?.at ?? 0) - (first?.at ?? 0);
+    // A date has whole seconds: 2 s from now is a moment 1 to 2 s from now.
+    expect(gapMs).toBeGreaterThanOrEqual(1_000);
+    expect(gapMs).toBeLessThan(4_500);
+    expect(await page.evaluate(() => window.sf.events)).toMatchObject([{ by: 'retry-after' }, { type: 'recovered' }]);
+  });
+}
+
+test('a Retry-After beyond the limit is not waited for: the answer comes at once, whole', async ({ site, open }) => {
+  const page = await open();
+  const wire = site.plan([{ status: 429, retryAfter: 86_400, body: 'quota' }]);
+  const seen = await page.evaluate((path) => window.sf.get(path), wire.path);
+  expect(seen).toMatchObject({ status: 429, body: 'quota', headers: { 'retry-after': '86400' } });
+  expect(wire.hits()).toHaveLength(1);
+  await expect
+    .poll(() => page.evaluate(() => window.sf.events))
+    .toMatchObject([{ type: 'gave-up', reason: 'retry-after', attempts: 1, lastStatus: 429 }]);
+});
+
+for (const status of [400, 401, 403, 404, 405, 409, 410, 413, 422, 501, 505]) {
+  test(`${status} is final: one hit, passed on as it is`, async ({ site, open }) => {
+    const page = await open();
+    const wire = site.plan([{ status, body: 'no' }]);
+    expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toMatchObject({ status, body: 'no' });
+    expect(wire.hits()).toHaveLength(1);
+    expect(await page.evaluate(() => window.sf.events)).toEqual([]);
+  });
+}
+
+test('a reset on a fresh connection is retried', async ({ site, open }) => {
+  const page = await open();
+  const wire = site.plan([{ reset: 'headers' }, { body: 'fine' }]);
+  expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toMatchObject({ status: 200, body: 'fine' });
+  expect(wire.hits()).toHaveLength(2);
+  await expect
+    .poll(() => page.evaluate(() => window.sf.events))
+    .toMatchObject([
+      { type: 'retry-scheduled', cause: 'network-error' },
+      { type: 'recovered', attempts: 2 },
+    ]);
+});
+
+test('giving up returns the last answer with its body', async ({ site, open }) => {
+  const page = await open('quick');
+  const wire = site.plan([{ status: 503, body: 'first' }, { status: 502 }, { status: 503, body: 'last' }]);
+  expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toMatchObject({ status: 503, body: 'last' });
+  expect(wire.hits()).toHaveLength(3);
+  await expect
+    .poll(() => page.evaluate(() => window.sf.events.at(-1)))
+    .toMatchObject({ type: 'gave-up', reason: 'attempts', attempts: 3, lastStatus: 503 });
+});
+
+test('an answer outlives the network errors that follow it', async ({ site, open }) => {
+  const page = await open('quick');
+  const wire = site.plan([{ status: 503, body: 'overloaded' }, { reset: 'headers' }]);
+  const seen = await page.evaluate((path) => window.sf.get(path), wire.path);
+  expect(seen).toMatchObject({ status: 503, body: 'overloaded', url: site.url + wire.path, type: 'basic' });
+  expect(wire.hits()).toHaveLength(3);
+});
+
+test('network errors to the end: the page gets the network error', async ({ site, open }) => {
+  const page = await open('quick');
+  const wire = site.plan([{ reset: 'headers' }]);
+  const seen = await page.evaluate((path) => window.sf.get(path), wire.path);
+  expect(seen).toEqual({ error: 'TypeError: Failed to fetch' });
+  expect(wire.hits()).toHaveLength(3);
+});
+
+test('no attempt and no wait starts that cannot end before the deadline', async ({ site, open }) => {
+  const page = await open('deadline');
+  const wire = site.plan([{ status: 503, body: 'busy' }]);
+  const startedAt = Date.now();
+  expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toMatchObject({ status: 503, body: 'busy' });
+  // 400 ms each: hits at 0, 400 and 800 ms; a fourth would start after the second that the policy allows.
+  expect(wire.hits()).toHaveLength(3);
+  expect(wire.hits().at(-1)?.at).toBeLessThan(startedAt + 1_000);
+  await expect
+    .poll(() => page.evaluate(() => window.sf.events.at(-1)))
+    .toMatchObject({ type: 'gave-up', reason: 'deadline', attempts: 3 });
+});
+
+test('attempts of parallel requests are counted apart', async ({ site, open }) => {
+  const page = await open();
+  const wires = Array.from({ length: 10 }, () => site.plan([{ status: 503 }, { body: 'fine' }]));
+  const paths = wires.map(({ path }) => path);
+  const seen = await page.evaluate((all) => Promise.all(all.map((path) => window.sf.get(path))), paths);
+  for (const answer of seen) expect(answer).toMatchObject({ status: 200, body: 'fine' });
+  for (const wire of wires) expect(wire.hits()).toHaveLength(2);
+});
+
+test('an answer that has begun is final: a cut body reaches the page as it does without a worker', async ({
+  site,
+  open,
+}) => {
+  const page = await open();
+  const wire = site.plan([{ truncate: true, bytes: 100_000 }]);
+  expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toHaveProperty('error');
+  expect(wire.hits()).toHaveLength(1);
+});
+
+test('an error that the browser may cache is asked for again, not served again', async ({ site, open }) => {
+  const page = await open();
+  const wire = site.plan([{ status: 503, headers: { 'cache-control': 'max-age=60' } }, { body: 'fine' }]);
+  expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toMatchObject({ status: 200, body: 'fine' });
+  expect(wire.hits()).toHaveLength(2);
+  expect(new Headers(wire.hits()[1]?.headers as [string, string][]).get('referer')).toBe(`${site.url}/`);
+});
+
+test('an attempt that stalls before its headers is overtaken, in the default cache mode', async ({ site, open }) => {
+  const page = await open('overtake');
+  const wire = site.plan([{ stall: 'headers', stallMs: 6_000 }, { body: 'fine' }]);
+  expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toMatchObject({ status: 200, body: 'fine' });
+  const [first, second] = wire.hits();
+  const gapMs = (second?.at ?? 0) - (first?.at ?? 0);
+  expect(gapMs).toBeGreaterThanOrEqual(500);
+  expect(gapMs).toBeLessThan(2_000);
+});
+
+test('an attempt that is slow but healthy answers itself', async ({ site, open }) => {
+  const page = await open('overtake');
+  const wire = site.plan([
+    { delayMs: 1_500, body: 'slow' },
+    { stall: 'headers', stallMs: 6_000 },
+  ]);
+  expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toMatchObject({ status: 200, body: 'slow' });
+});
+
+test('nothing is spent while the device is offline', async ({ site, open, context }) => {
+  const page = await open();
+  const wire = site.plan([{ body: 'fine' }]);
+  await context.setOffline(true);
+  const answer = page.evaluate((path) => window.sf.get(path), wire.path);
+  await expect.poll(() => page.evaluate(() => window.sf.events)).toMatchObject([{ type: 'waiting', cause: 'offline' }]);
+  await context.setOffline(false);
+  expect(await answer).toMatchObject({ status: 200, body: 'fine' });
+  expect(wire.hits()).toHaveLength(1);
+  expect(await page.evaluate(() => window.sf.retries?.status())).toMatchObject({ origins: [] });
 });

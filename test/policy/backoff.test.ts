@@ -33,10 +33,7 @@ describe('builders give plain data', () => {
     [linear({ stepMs: 5 }), { kind: 'linear', stepMs: 5, maxMs: 2_147_483_647 }],
     [linear({ stepMs: 5, maxMs: 9 }), { kind: 'linear', stepMs: 5, maxMs: 9 }],
     [exponential({ baseMs: 5 }), { kind: 'exponential', baseMs: 5, factor: 2, maxMs: 2_147_483_647 }],
-    [
-      exponential({ baseMs: 5, factor: 3, maxMs: 9 }),
-      { kind: 'exponential', baseMs: 5, factor: 3, maxMs: 9 },
-    ],
+    [exponential({ baseMs: 5, factor: 3, maxMs: 9 }), { kind: 'exponential', baseMs: 5, factor: 3, maxMs: 9 }],
     [list([1, 2]), { kind: 'list', delaysMs: [1, 2] }],
     [fullJitter(constant(5)), { kind: 'full-jitter', of: { kind: 'constant', delayMs: 5 } }],
     [equalJitter(constant(5)), { kind: 'equal-jitter', of: { kind: 'constant', delayMs: 5 } }],

@@ -5,7 +5,7 @@ import { instantMs } from '../support/arbitraries.ts';
 import { asctime, imf, rfc850 } from '../support/http-dates.ts';
 
 const NOW = Date.UTC(2026, 6, 5, 12);
-const YEAR_MS = 365.25 * 86_400_000;
+const FORTY_NINE_YEARS_S = 49 * 365 * 86_400;
 
 describe('the three forms', () => {
   const example = Date.UTC(1994, 10, 6, 8, 49, 37);
@@ -166,8 +166,8 @@ describe('properties', () => {
 
   test('every instant within 49 years of now comes back from RFC 850', () => {
     fc.assert(
-      fc.property(instantMs, fc.double({ min: -49, max: 49, noNaN: true }), (now, years) => {
-        const at = Math.round((now + years * YEAR_MS) / 1_000) * 1_000;
+      fc.property(instantMs, fc.integer({ min: -FORTY_NINE_YEARS_S, max: FORTY_NINE_YEARS_S }), (now, seconds) => {
+        const at = now + seconds * 1_000;
         fc.pre(at >= 0 && at <= 253_402_300_799_000);
         expect(parseHttpDate(rfc850(at), now)).toBe(at);
       }),

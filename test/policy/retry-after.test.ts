@@ -186,7 +186,13 @@ describe('a server whose clock is not ours', () => {
       crossOrigin: true,
       waits: 3_603_000,
     },
-    { name: 'behind, of another origin', retryAfter: imf(behind + 3_000), date: imf(behind), crossOrigin: true, waits: 0 },
+    {
+      name: 'behind, of another origin',
+      retryAfter: imf(behind + 3_000),
+      date: imf(behind),
+      crossOrigin: true,
+      waits: 0,
+    },
     { name: 'no Date', retryAfter: imf(ahead), date: null, waits: HOUR_MS },
     { name: 'a Date that is none', retryAfter: imf(ahead), date: 'yesterday', waits: HOUR_MS },
     { name: 'a Date of seconds', retryAfter: imf(ahead), date: '0', waits: HOUR_MS },
@@ -274,12 +280,18 @@ describe('properties', () => {
 
   test('delay-seconds of any length, with blanks around: that many seconds', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), blanks, blanks, fc.nat({ max: 5 }), (n, before, after, zeros) => {
-        const exact = n * 1_000n;
-        const most = BigInt(Number.MAX_SAFE_INTEGER);
-        const waits = exact > most ? Number.MAX_SAFE_INTEGER : Number(exact);
-        expect(parseRetryAfter(`${before}${'0'.repeat(zeros)}${n}${after}`, NOW)).toBe(waits);
-      }),
+      fc.property(
+        fc.bigInt({ min: 0n, max: 10n ** 30n }),
+        blanks,
+        blanks,
+        fc.nat({ max: 5 }),
+        (n, before, after, zeros) => {
+          const exact = n * 1_000n;
+          const most = BigInt(Number.MAX_SAFE_INTEGER);
+          const waits = exact > most ? Number.MAX_SAFE_INTEGER : Number(exact);
+          expect(parseRetryAfter(`${before}${'0'.repeat(zeros)}${n}${after}`, NOW)).toBe(waits);
+        },
+      ),
       { numRuns: 2_000 },
     );
   });
@@ -310,9 +322,9 @@ describe('properties', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({ unit: fc.constantFrom(...'0123456789 \t,.:+-eGMTSunJul') }),
-      fc.tuple(fc.constantFrom(imf, rfc850, asctime), instantMs, fc.string({ maxLength: 3 })).map(
-        ([form, at, more]) => form(at) + more,
-      ),
+      fc
+        .tuple(fc.constantFrom(imf, rfc850, asctime), instantMs, fc.string({ maxLength: 3 }))
+        .map(([form, at, more]) => form(at) + more),
     );
     fc.assert(
       fc.property(text, instantMs, (header, now) => {

@@ -1,0 +1,3 @@
+import { constant, createRetryLayer } from '../../src/worker/index.ts';
+
+createRetryLayer({ defaults: { attemptTimeoutMs: 500, backoff: constant(100) } }).listen();

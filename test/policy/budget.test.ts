@@ -1,0 +1,227 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  affords,
+  BUDGET_DEFAULTS,
+  type Bucket,
+  type BudgetPolicy,
+  earn,
+  fullBucket,
+  refill,
+  spend,
+} from '../../src/policy/budget.ts';
+import { budgetPolicy } from '../support/arbitraries.ts';
+
+const T0 = Date.UTC(2026, 6, 5, 12);
+const holds = (tokens: number, at = T0): Bucket => ({ tokens, at });
+const withBudget = (over: Partial<BudgetPolicy>): BudgetPolicy => ({ ...BUDGET_DEFAULTS, ...over });
+
+test('defaults: 20 tokens, 1 a retry, 0.2 back for a first-try success, 1 every 10 s; frozen', () => {
+  expect(BUDGET_DEFAULTS).toEqual({
+    capacity: 20,
+    retryCost: 1,
+    throttledCost: 1,
+    successCredit: 0.2,
+    refillPerSecond: 0.1,
+  });
+  expect(Object.isFrozen(BUDGET_DEFAULTS)).toBe(true);
+  expect(structuredClone(BUDGET_DEFAULTS)).toEqual(BUDGET_DEFAULTS);
+});
+
+test('a new bucket is full', () => {
+  expect(fullBucket(T0, BUDGET_DEFAULTS)).toEqual({ tokens: 20, at: T0 });
+  expect(fullBucket(T0, withBudget({ capacity: 0 }))).toEqual({ tokens: 0, at: T0 });
+});
+
+describe('time refills', () => {
+  test.each([
+    { tokens: 0, afterMs: 0, then: 0 },
+    { tokens: 0, afterMs: 10_000, then: 1 },
+    { tokens: 0, afterMs: 5_000, then: 0.5 },
+    { tokens: 3, afterMs: 20_000, then: 5 },
+    { tokens: 0, afterMs: 200_000, then: 20 },
+    { tokens: 0, afterMs: 86_400_000, then: 20 },
+    { tokens: 19.5, afterMs: 10_000, then: 20 },
+    { tokens: 20, afterMs: 3_600_000, then: 20 },
+  ])('$tokens tokens after $afterMs ms are $then', ({ tokens, afterMs, then }) => {
+    expect(refill(holds(tokens), T0 + afterMs, BUDGET_DEFAULTS)).toEqual({ tokens: then, at: T0 + afterMs });
+  });
+
+  test('a clock set back by an hour takes nothing away and gives nothing', () => {
+    expect(refill(holds(7), T0 - 3_600_000, BUDGET_DEFAULTS).tokens).toBe(7);
+    expect(spend(holds(7), 1, T0 - 3_600_000, BUDGET_DEFAULTS).tokens).toBe(6);
+    expect(earn(holds(7), 1, T0 - 3_600_000, BUDGET_DEFAULTS).tokens).toBe(8);
+  });
+
+  test('a clock set back does not stop the refill for as long as it was set back', () => {
+    const back = refill(holds(7), T0 - 86_400_000, BUDGET_DEFAULTS);
+    expect(refill(back, T0 - 86_400_000 + 10_000, BUDGET_DEFAULTS).tokens).toBe(8);
+  });
+
+  test('1 000 refills of 10 ms are one of 10 s: no fraction is lost', () => {
+    let bucket = holds(0);
+    for (let step = 1; step <= 1_000; step++) bucket = refill(bucket, T0 + step * 10, BUDGET_DEFAULTS);
+    expect(bucket.tokens).toBeCloseTo(1, 9);
+    expect(bucket.at).toBe(T0 + 10_000);
+    expect(affords(bucket, 1, T0 + 10_000, BUDGET_DEFAULTS)).toBe(true);
+  });
+
+  test('1 token a second, looked at every 100 ms for 10 s: 10 tokens', () => {
+    let bucket = holds(0);
+    for (let step = 1; step <= 100; step++)
+      bucket = refill(bucket, T0 + step * 100, withBudget({ refillPerSecond: 1 }));
+    expect(bucket.tokens).toBeCloseTo(10, 9);
+  });
+
+  test('an idle hour at capacity is not credited a second time after the first use', () => {
+    const policy = withBudget({ capacity: 5 });
+    let bucket = fullBucket(T0, policy);
+    let granted = 0;
+    for (let failure = 0; failure < 10; failure++) {
+      const now = T0 + 3_600_000 + failure;
+      if (!affords(bucket, 1, now, policy)) continue;
+      bucket = spend(bucket, 1, now, policy);
+      granted++;
+    }
+    expect(granted).toBe(5);
+  });
+
+  test('a used-up bucket fills again by success alone', () => {
+    const policy = withBudget({ refillPerSecond: 0 });
+    let bucket = holds(0);
+    for (let success = 0; success < 5; success++) {
+      expect(affords(bucket, 1, T0, policy)).toBe(false);
+      bucket = earn(bucket, policy.successCredit, T0, policy);
+    }
+    expect(affords(bucket, 1, T0, policy)).toBe(true);
+  });
+});
+
+describe('may something be paid?', () => {
+  test.each([
+    { tokens: 1, cost: 1, afterMs: 0, affordable: true },
+    { tokens: 0.99, cost: 1, afterMs: 0, affordable: false },
+    { tokens: 0.99, cost: 1, afterMs: 99, affordable: false },
+    { tokens: 0.99, cost: 1, afterMs: 100, affordable: true },
+    { tokens: 0, cost: 1, afterMs: 9_999, affordable: false },
+    { tokens: 0, cost: 1, afterMs: 10_000, affordable: true },
+    { tokens: 0, cost: 0, afterMs: 0, affordable: true },
+    { tokens: 2, cost: 2.5, afterMs: 0, affordable: false },
+    { tokens: 20, cost: 21, afterMs: 86_400_000, affordable: false },
+  ])('$tokens tokens, $cost to pay after $afterMs ms: $affordable', ({ tokens, cost, afterMs, affordable }) => {
+    expect(affords(holds(tokens), cost, T0 + afterMs, BUDGET_DEFAULTS)).toBe(affordable);
+  });
+
+  test('ten tenths are one, although they add up to a little less', () => {
+    const tenths = Array.from({ length: 10 }).reduce<number>((sum) => sum + 0.1, 0);
+    expect(tenths).toBeLessThan(1);
+    expect(affords(holds(tenths), 1, T0, BUDGET_DEFAULTS)).toBe(true);
+  });
+});
+
+describe('paying and earning', () => {
+  test.each<{ name: string; after: Bucket; tokens: number; afterMs: number }>([
+    { name: 'a retry', after: spend(holds(20), 1, T0, BUDGET_DEFAULTS), tokens: 19, afterMs: 0 },
+    { name: 'a retry after 10 s', after: spend(holds(5), 1, T0 + 10_000, BUDGET_DEFAULTS), tokens: 5, afterMs: 10_000 },
+    { name: 'more than there is', after: spend(holds(0.5), 1, T0, BUDGET_DEFAULTS), tokens: 0, afterMs: 0 },
+    { name: 'a credit', after: earn(holds(5), 0.2, T0, BUDGET_DEFAULTS), tokens: 5.2, afterMs: 0 },
+    {
+      name: 'a credit after 10 s',
+      after: earn(holds(5), 0.2, T0 + 10_000, BUDGET_DEFAULTS),
+      tokens: 6.2,
+      afterMs: 10_000,
+    },
+    { name: 'a credit above the capacity', after: earn(holds(19.9), 0.2, T0, BUDGET_DEFAULTS), tokens: 20, afterMs: 0 },
+  ])('$name leaves $tokens tokens', ({ after, tokens, afterMs }) => {
+    expect(after.tokens).toBeCloseTo(tokens, 12);
+    expect(after.at).toBe(T0 + afterMs);
+  });
+});
+
+describe('properties', () => {
+  const step = fc.record({
+    kind: fc.constantFrom('refill' as const, 'spend' as const, 'earn' as const),
+    amount: fc.oneof(fc.double({ min: 0, max: 100, noNaN: true }), fc.constant(Number.MAX_VALUE)),
+    // Mostly forwards, sometimes a clock that was set back.
+    afterMs: fc.oneof(fc.nat({ max: 100_000 }), fc.integer({ min: -1e12, max: 1e12 })),
+  });
+  const apply = (
+    bucket: Bucket,
+    { kind, amount }: { kind: string; amount: number },
+    now: number,
+    policy: BudgetPolicy,
+  ) =>
+    kind === 'refill'
+      ? refill(bucket, now, policy)
+      : kind === 'spend'
+        ? spend(bucket, amount, now, policy)
+        : earn(bucket, amount, now, policy);
+
+  test('over any history tokens stay within [0, capacity]', () => {
+    fc.assert(
+      fc.property(budgetPolicy, fc.array(step, { maxLength: 50 }), (policy, history) => {
+        let bucket = fullBucket(T0, policy);
+        let now = T0;
+        for (const one of history) {
+          now += one.afterMs;
+          bucket = apply(bucket, one, now, policy);
+          expect(bucket.tokens).toBeGreaterThanOrEqual(0);
+          expect(bucket.tokens).toBeLessThanOrEqual(policy.capacity);
+          expect(Number.isFinite(bucket.at)).toBe(true);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('how often one looks does not change what time earns', () => {
+    fc.assert(
+      fc.property(budgetPolicy, fc.array(fc.nat({ max: 10_000 }), { maxLength: 50 }), (policy, gaps) => {
+        const empty = { tokens: 0, at: T0 };
+        let now = T0;
+        let often: Bucket = empty;
+        for (const gap of gaps) {
+          now += gap;
+          often = refill(often, now, policy);
+        }
+        expect(often.tokens).toBeCloseTo(refill(empty, now, policy).tokens, 6);
+      }),
+    );
+  });
+
+  test('what was affordable and paid for was there, and a refund restores it', () => {
+    fc.assert(
+      fc.property(budgetPolicy, fc.double({ min: 0, max: 1, noNaN: true }), (policy, share) => {
+        const before = { tokens: policy.capacity * share, at: T0 };
+        fc.pre(affords(before, policy.retryCost, T0, policy));
+        const paid = spend(before, policy.retryCost, T0, policy);
+        expect(before.tokens - paid.tokens).toBeCloseTo(policy.retryCost, 6);
+        expect(earn(paid, policy.retryCost, T0, policy).tokens).toBeCloseTo(before.tokens, 6);
+      }),
+    );
+  });
+
+  test('without time and credit, what a full bucket grants is its capacity and no more', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 200 }), fc.nat({ max: 300 }), (capacity, asked) => {
+        const policy = withBudget({ capacity, refillPerSecond: 0 });
+        let bucket = fullBucket(T0, policy);
+        let granted = 0;
+        for (let one = 0; one < asked; one++) {
+          if (!affords(bucket, 1, T0, policy)) break;
+          bucket = spend(bucket, 1, T0, policy);
+          granted++;
+        }
+        expect(granted).toBe(Math.min(capacity, asked));
+      }),
+    );
+  });
+
+  test('a transition leaves the bucket it was given as it was', () => {
+    const bucket = Object.freeze(holds(5));
+    refill(bucket, T0 + 1, BUDGET_DEFAULTS);
+    spend(bucket, 1, T0 + 1, BUDGET_DEFAULTS);
+    earn(bucket, 1, T0 + 1, BUDGET_DEFAULTS);
+    expect(bucket).toEqual({ tokens: 5, at: T0 });
+  });
+});
