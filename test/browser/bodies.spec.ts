@@ -1,7 +1,4 @@
-import type { Hit } from '../../demo/misbehaving-server.ts';
-import { expect, test } from '../support/browser.ts';
-
-const header = (hit: Hit | undefined, name: string) => new Headers(hit?.headers as [string, string][]).get(name);
+import { expect, header, test } from '../support/browser.ts';
 
 for (const method of ['POST', 'PATCH']) {
   test(`${method} without a key is not even intercepted`, async ({ site, open }) => {

@@ -1,4 +1,4 @@
-import { expect, test } from '../support/browser.ts';
+import { expect, header, test } from '../support/browser.ts';
 
 test('503, 503, 200: the page gets the 200, and is told of both retries and the recovery', async ({ site, open }) => {
   const page = await open();
@@ -132,7 +132,7 @@ test('an error that the browser may cache is asked for again, not served again',
   const wire = site.plan([{ status: 503, headers: { 'cache-control': 'max-age=60' } }, { body: 'fine' }]);
   expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toMatchObject({ status: 200, body: 'fine' });
   expect(wire.hits()).toHaveLength(2);
-  expect(new Headers(wire.hits()[1]?.headers as [string, string][]).get('referer')).toBe(`${site.url}/`);
+  expect(header(wire.hits()[1], 'referer')).toBe(`${site.url}/`);
 });
 
 test('an attempt that stalls before its headers is overtaken, in the default cache mode', async ({ site, open }) => {

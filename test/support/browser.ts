@@ -60,7 +60,8 @@ export const test = base.extend<{ open: (worker?: string, path?: string) => Prom
       const page = await context.newPage();
       await page.goto(site.url + path);
       await page.waitForFunction(() => 'sf' in window);
-      const { state } = await page.evaluate((url) => window.sf.connect(url), `/${worker}.sw.js`);
+      const script = worker.includes('.sw.js') ? worker : `${worker}.sw.js`;
+      const { state } = await page.evaluate((url) => window.sf.connect(url), `/${script}`);
       expect(state).toBe('controlled');
       return page;
     });
@@ -68,6 +69,24 @@ export const test = base.extend<{ open: (worker?: string, path?: string) => Prom
 });
 
 export { expect };
+
+/** Kills the worker as the browser would; resolves when it is gone. The next event starts it again. */
+export async function stopWorker(page: Page): Promise<void> {
+  const cdp = await page.context().newCDPSession(page);
+  const stopped = new Promise<void>((resolve) => {
+    cdp.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
+      if (versions.some(({ runningStatus }) => runningStatus === 'stopped')) resolve();
+    });
+  });
+  await cdp.send('ServiceWorker.enable');
+  await cdp.send('ServiceWorker.stopAllWorkers');
+  await stopped;
+  await cdp.detach();
+}
+
+/** A request header as the server got it. */
+export const header = (hit: Hit | undefined, name: string): string | null =>
+  new Headers(hit?.headers as [string, string][]).get(name);
 
 /** `/budget.sw.js` is `test/browser/budget.sw.ts`. */
 function workerSource(path: string): string | undefined {

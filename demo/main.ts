@@ -1,0 +1,104 @@
+/// <reference types="vite/client" />
+import { connect, type LayerEvent } from '../src/page/index.ts';
+import { createBoard, LANES } from './board.ts';
+import { createBudgetPanel } from './budget.ts';
+import { showConnection } from './connection.ts';
+import { byId, setText } from './dom.ts';
+import { createEventLog } from './event-log.ts';
+import { createPicker } from './picker.ts';
+import workerSource from './sw.ts?raw';
+import { beginTrace, idIn, isSuccess, withEnd, withEvent, withHit } from './trace.ts';
+import { ask, findSecondOrigin, setPlan, watchHits } from './wire-client.ts';
+import { sentence } from './words.ts';
+
+setText(byId('worker-source', HTMLElement), workerSource.trim());
+const chosen = createPicker();
+const log = createEventLog(byId('events', HTMLElement));
+const board = createBoard();
+
+const retries = await connect('/sw.js');
+showConnection(retries);
+const budget = createBudgetPanel(retries, board.isBusy);
+
+const onEvent = (event: LayerEvent) => {
+  if (event.type === 'budget-exhausted') {
+    budget.showExhausted();
+    log.say(sentence(event, undefined));
+    return;
+  }
+  const id = idIn(event.url);
+  board.change(id, (trace) => withEvent(trace, event));
+  log.say(sentence(event, board.find(id)));
+};
+retries.on('retry-scheduled', onEvent);
+retries.on('waiting', onEvent);
+retries.on('released', onEvent);
+retries.on('recovered', onEvent);
+retries.on('gave-up', onEvent);
+retries.on('budget-exhausted', onEvent);
+
+const [secondOrigin] = await Promise.all([
+  findSecondOrigin(),
+  watchHits((hit) => board.change(hit.id, (trace) => withHit(trace, hit))),
+]);
+const elsewhere = byId('elsewhere', HTMLInputElement);
+elsewhere.disabled = secondOrigin === undefined;
+
+// Ids of other tabs and of earlier loads must not be taken for ours.
+const session = Math.random().toString(36).slice(2, 8);
+let serial = 0;
+let number = 0;
+let compared = '';
+
+/** Sends each request once to either lane, at the same moment. */
+async function send(count: number): Promise<void> {
+  const fault = chosen();
+  const origin = elsewhere.checked && secondOrigin !== undefined ? secondOrigin : location.origin;
+  const comparison = `${fault.id} ${origin}`;
+  // A score over different faults would say nothing.
+  if (comparison !== compared) {
+    board.clear();
+    number = 0;
+  }
+  compared = comparison;
+
+  const pairs = Array.from({ length: count }, (_, index) => {
+    const id = `${session}-${++serial}`;
+    return { number: ++number, ids: LANES.map((lane) => `${lane}-${id}`), steps: fault.steps(index) };
+  });
+  try {
+    await Promise.all(pairs.flatMap(({ ids, steps }) => ids.map((id) => setPlan(id, steps))));
+  } catch {
+    log.say('The misbehaving server does not answer. It is part of npm start.');
+    return;
+  }
+
+  log.say(`Sent to both lanes: ${count === 1 ? 'one request' : `${count} requests`}, “${fault.name}”.`);
+  const now = Date.now();
+  for (const pair of pairs) board.add(...pair.ids.map((id) => beginTrace(id, pair.number, now)));
+  budget.watch(origin);
+  const ends = await Promise.all(
+    pairs.map(({ ids }) =>
+      Promise.all(
+        ids.map(async (id) => {
+          const end = await ask(`${origin}/wire/${id}`);
+          board.change(id, (trace) => withEnd(trace, end));
+          return isSuccess(end);
+        }),
+      ),
+    ),
+  );
+  const [bare, helped] = LANES.map((_, lane) => ends.filter((pair) => pair[lane]).length);
+  log.say(`Done: ${bare} of ${count} succeeded without steadfetch, ${helped} of ${count} with it.`);
+}
+
+for (const [id, count] of [
+  ['send-1', 1],
+  ['send-10', 10],
+] as const) {
+  const button = byId(id, HTMLButtonElement);
+  button.disabled = false;
+  button.addEventListener('click', () => void send(count));
+}
+// Nobody should have to click to see what it is about.
+await send(1);

@@ -1,0 +1,118 @@
+import { isSuccess, type Trace, type Wait } from './trace.ts';
+import { duration, pause, REASONS, result } from './words.ts';
+
+/** Something to draw on a track, in CSS pixels from its left end. */
+export interface Piece {
+  readonly kind: 'attempt' | 'wait' | 'tail' | 'queue' | 'note';
+  readonly tone: 'ok' | 'fail' | 'open' | 'backoff' | 'retry-after' | 'quiet';
+  readonly from: number;
+  readonly to: number;
+  readonly label: string;
+  readonly title: string;
+}
+
+/** How much time a track is long, so that everything shown fits and the lanes can be compared. */
+export function scaleFor(traces: readonly Trace[], now: number): number {
+  const longest = Math.max(0, ...traces.map(({ sentAt, end }) => (end?.at ?? now) - sentAt));
+  return SCALES_MS.find((ms) => ms >= longest) ?? longest;
+}
+
+const SCALES_MS = [1_000, 2_000, 3_000, 4_000, 6_000, 8_000, 10_000, 16_000, 20_000, 30_000, 60_000];
+
+/** An attempt takes milliseconds, its status has to be read: it is never narrower than this. */
+const LEAST_ATTEMPT_PX = 30;
+const LEAST_WAIT_PX = 10;
+const LETTER_PX = 6.5;
+/** Below this a request did not noticeably wait for a connection. */
+const QUEUED_MS = 150;
+
+/** Pure: the same trace at the same time is always the same picture. */
+export function layOut(trace: Trace, now: number, scaleMs: number, widthPx: number): readonly Piece[] {
+  const { sentAt, attempts, waits, end } = trace;
+  const x = (at: number) => (Math.max(0, at - sentAt) / scaleMs) * widthPx;
+  const last = end?.at ?? now;
+  const waitAfter = (index: number) => waits.findLast(({ attempt }) => attempt === index + 1);
+
+  const blocks = attempts.map(({ at }, index) => {
+    const over = waitAfter(index)?.from ?? attempts[index + 1]?.at ?? last;
+    return { from: x(at), to: x(over), gap: waitAfter(index) ? LEAST_WAIT_PX : 1 };
+  });
+  makeRoom(blocks, widthPx);
+
+  const pieces: Piece[] = [];
+  const first = attempts[0];
+  if (first ? first.at - sentAt > QUEUED_MS : last - sentAt > QUEUED_MS) {
+    const title = 'not at the server yet: the browser has no free connection, or the network is slow';
+    pieces.push(piece('queue', 'quiet', 0, blocks[0]?.from ?? x(last), '', title));
+  }
+  for (const [index, block] of blocks.entries()) {
+    const wait = waitAfter(index);
+    pieces.push(attemptPiece(trace, index, block, wait));
+    if (!wait) continue;
+    const to = blocks[index + 1]?.from ?? Math.min(widthPx, Math.max(block.to, x(Math.min(last, wait.until ?? last))));
+    pieces.push(piece('wait', wait.by === 'offline' ? 'quiet' : wait.by, block.to, to, waitLabels(wait), pause(wait)));
+    if (wait.cause === 'timeout') {
+      pieces.push(piece('tail', 'quiet', block.to, x(last), '', `attempt ${index + 1} is still open beside the next`));
+    }
+  }
+  const reason = trace.gaveUp?.reason;
+  if (reason !== undefined && reason !== 'attempts') {
+    const from = (blocks.at(-1)?.to ?? 0) + 6;
+    pieces.push(piece('note', 'quiet', from, widthPx, REASONS[reason], `gave up: ${REASONS[reason]}`));
+  }
+  return pieces;
+}
+
+interface Block {
+  from: number;
+  to: number;
+  /** Room to the next block. */
+  readonly gap: number;
+}
+
+/** Widens narrow blocks and moves those that would lie on each other: first to the right, then back from the end. */
+function makeRoom(blocks: Block[], widthPx: number): void {
+  let free = 0;
+  for (const block of blocks) {
+    block.from = Math.max(block.from, free);
+    block.to = Math.max(block.to, block.from + LEAST_ATTEMPT_PX);
+    free = block.to + block.gap;
+  }
+  let limit = widthPx;
+  for (const block of blocks.toReversed()) {
+    block.to = Math.min(block.to, limit);
+    block.from = Math.max(0, Math.min(block.from, block.to - LEAST_ATTEMPT_PX));
+    limit = block.from - LEAST_WAIT_PX;
+  }
+}
+
+function attemptPiece({ attempts, end }: Trace, index: number, block: Block, wait: Wait | undefined): Piece {
+  const status = attempts[index]?.status ?? null;
+  const isLast = index === attempts.length - 1;
+  const decided = wait !== undefined || !isLast || end !== undefined;
+  const tone = !decided ? 'open' : isLast && !wait && end && isSuccess(end) ? 'ok' : 'fail';
+  // What the server is about to answer is not known here before it has.
+  const known = wait?.cause === 'timeout' ? 'no answer' : status === null ? 'lost' : String(status);
+  const label = tone === 'open' ? '…' : isLast && end?.kind === 'cut' ? 'cut' : known;
+  const outcome = tone === 'open' ? 'under way' : isLast && end && !wait ? result(end) : known;
+  return piece('attempt', tone, block.from, block.to, label, `attempt ${index + 1}: ${outcome}`);
+}
+
+/** From the longest to the shortest; the first that fits is shown. */
+function waitLabels({ from, until, by }: Wait): readonly string[] {
+  if (until === undefined) return ['offline'];
+  const time = duration(until - from);
+  return by === 'retry-after' ? [`Retry-After, ${time}`, time] : [time];
+}
+
+function piece(
+  kind: Piece['kind'],
+  tone: Piece['tone'],
+  from: number,
+  to: number,
+  label: string | readonly string[],
+  title: string,
+): Piece {
+  const fits = (text: string) => text.length * LETTER_PX <= to - from || kind === 'attempt';
+  return { kind, tone, from, to: Math.max(from, to), label: [label].flat().find(fits) ?? '', title };
+}

@@ -1,0 +1,46 @@
+import type { HitEvent, Step } from './misbehaving-server.ts';
+import type { End } from './trace.ts';
+
+/** Tells the server what to do with the hits of an id. */
+export async function setPlan(id: string, steps: readonly Step[]): Promise<void> {
+  const answer = await fetch(`/wire-control/plan/${id}`, { method: 'PUT', body: JSON.stringify(steps) });
+  if (!answer.ok) throw new Error(`the misbehaving server did not take the plan: ${answer.status}`);
+}
+
+/** Calls `onHit` for every request that arrives at the server, once the returned promise has resolved. */
+export function watchHits(onHit: (hit: HitEvent) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const source = new EventSource('/wire-control/events');
+    source.addEventListener('message', ({ data }) => onHit(JSON.parse(data)));
+    source.addEventListener('open', () => resolve());
+    // The stream reconnects by itself; a page without a server is told so by its first plan.
+    source.addEventListener('error', () => resolve());
+  });
+}
+
+/** An ordinary fetch, read to its end, and what the page got from it. */
+export async function ask(url: string): Promise<End> {
+  let response: Response;
+  try {
+    response = await fetch(url);
+  } catch {
+    return { at: Date.now(), kind: 'network-error' };
+  }
+  const { status } = response;
+  try {
+    await response.arrayBuffer();
+    return { at: Date.now(), kind: 'answer', status };
+  } catch {
+    return { at: Date.now(), kind: 'cut', status };
+  }
+}
+
+/** The server's second port, which is another origin; `undefined` where it cannot be reached. */
+export async function findSecondOrigin(): Promise<string | undefined> {
+  try {
+    const { origin } = await (await fetch('/wire-control/second-origin')).json();
+    return typeof origin === 'string' ? origin : undefined;
+  } catch {
+    return undefined;
+  }
+}

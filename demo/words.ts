@@ -1,0 +1,81 @@
+import type { LayerEvent } from '../src/page/index.ts';
+import type { GiveUpReason } from '../src/policy/index.ts';
+import { type End, isSuccess, type Trace, type Wait } from './trace.ts';
+
+/** `8 ms`, `1.42 s`, `15.0 s` */
+export function duration(ms: number): string {
+  if (ms < 995) return `${Math.max(0, Math.round(ms))} ms`;
+  return `${(ms / 1_000).toFixed(ms < 9_950 ? 2 : 1)} s`;
+}
+
+/** What the page got, as short as it goes. */
+export function result(end: End): string {
+  switch (end.kind) {
+    case 'answer':
+      return String(end.status);
+    case 'cut':
+      return `${end.status}, cut`;
+    case 'network-error':
+      return 'network error';
+  }
+}
+
+export const REASONS: Readonly<Record<GiveUpReason, string>> = {
+  attempts: 'all attempts are used',
+  budget: 'the retry budget is empty',
+  deadline: 'there is no time left for another attempt',
+  'retry-after': 'the server asks for a longer wait than a page can take',
+  circuit: 'this origin has failed too often',
+  hold: 'the server has asked for a pause',
+  'not-replayable': 'the request cannot be sent again',
+  aborted: 'the page has cancelled it',
+  'client-gone': 'the page has gone',
+  offline: 'the device is offline',
+};
+
+/** An event of the worker as one plain sentence. */
+export function sentence(event: LayerEvent, trace: Trace | undefined): string {
+  if (event.type === 'budget-exhausted') {
+    return `The retry budget for ${event.group} from ${new URL(event.origin).host} is empty: failures go straight to the page until it has refilled.`;
+  }
+  const who = trace ? `Request ${trace.number}` : `${event.method} ${new URL(event.url).pathname}`;
+  switch (event.type) {
+    case 'retry-scheduled': {
+      const again = `again in ${duration(event.delayMs)}`;
+      const whose = event.by === 'retry-after' ? 'as the server asked' : 'backoff';
+      if (event.cause === 'timeout') {
+        return `${who}: attempt ${event.attempt} has no answer yet; the next starts beside it in ${duration(event.delayMs)}.`;
+      }
+      const what = event.cause === 'status' ? `got ${event.status}` : 'lost its connection';
+      return `${who}: attempt ${event.attempt} ${what}; ${again} (${whose}).`;
+    }
+    case 'waiting':
+      return `${who} waits, because the device is offline.`;
+    case 'released':
+      return `${who} goes on: the device is online again.`;
+    case 'recovered':
+      return `${who} recovered: ${event.status} on attempt ${event.attempts}, ${duration(event.elapsedMs)} after it was sent.`;
+    case 'gave-up': {
+      const tries = event.attempts === 1 ? 'one attempt' : `${event.attempts} attempts`;
+      const gets = event.lastStatus === undefined ? 'the network’s error' : `the last answer, ${event.lastStatus}`;
+      return `${who} gave up after ${tries}, because ${REASONS[event.reason]}; the page gets ${gets}.`;
+    }
+  }
+}
+
+/** A whole timeline in words, for those who do not see it. */
+export function story({ number, sentAt, attempts, waits, end }: Trace): string {
+  const parts = attempts.flatMap(({ status }, index) => [
+    `attempt ${index + 1}: ${status ?? 'no answer'}`,
+    ...waits.filter(({ attempt }) => attempt === index + 1).map(pause),
+  ]);
+  const outcome = end
+    ? `${isSuccess(end) ? 'succeeded' : 'failed'} with ${result(end)} after ${duration(end.at - sentAt)}`
+    : 'under way';
+  return `Request ${number} ${[outcome, ...parts].join('; ')}.`;
+}
+
+export function pause({ from, until, by }: Wait): string {
+  if (by === 'offline' || until === undefined) return 'waits for the network';
+  return `waits ${duration(until - from)} (${by === 'retry-after' ? 'Retry-After' : 'backoff'})`;
+}

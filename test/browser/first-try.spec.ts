@@ -1,0 +1,133 @@
+import type { Browser, Page } from '@playwright/test';
+import { expect, header, type Site, test } from '../support/browser.ts';
+
+test('a first-try success costs no transaction, no message, no clone and no extended event', async ({ site, open }) => {
+  const page = await open('cost');
+  const counts = () =>
+    page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const { port1, port2 } = new MessageChannel();
+          port1.onmessage = ({ data }) => resolve(data);
+          navigator.serviceWorker.controller?.postMessage('counts', [port2]);
+        }),
+    );
+  const wire = site.plan([{ body: 'fine' }]);
+  await page.evaluate((url) => window.sf.get(url), wire.path);
+  const before = await counts();
+  for (let round = 0; round < 20; round++) {
+    await page.evaluate(async (url) => {
+      await window.sf.get(url);
+      await window.sf.get(url, { method: 'HEAD' });
+      await window.sf.get(url, { method: 'DELETE' });
+    }, wire.path);
+  }
+  expect(await counts()).toEqual(before);
+  expect(before).toMatchObject({ transactions: 1, messages: 0, clones: 0, waitUntils: 0 });
+});
+
+/** One request of every kind that a page can make, under names that tell them apart at the server. */
+async function askForEverything(page: Page, site: Site, wire: string): Promise<unknown> {
+  return page.evaluate(
+    async ({ wire, other }) => {
+      const element = (tag: 'img' | 'script' | 'link' | 'iframe', attributes: Record<string, string>) =>
+        new Promise<void>((resolve) => {
+          const node = Object.assign(document.createElement(tag), { onload: resolve, onerror: resolve });
+          for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+          document.body.append(node);
+        });
+      const xhr = (url: string) =>
+        new Promise<void>((resolve) => {
+          const request = new XMLHttpRequest();
+          request.onloadend = () => resolve();
+          request.open('GET', url);
+          request.setRequestHeader('X-A', '1');
+          request.send();
+        });
+      const seen = [
+        await window.sf.get(`${wire}/fetch`),
+        await window.sf.get(`${wire}/headers`, { headers: { Authorization: 'Bearer x', 'X-A': '1', Accept: 'a/b' } }),
+        await window.sf.get(`${wire}/no-referrer`, { referrerPolicy: 'no-referrer' }),
+        await window.sf.get(`${wire}/omit`, { credentials: 'omit', cache: 'no-store' }),
+        await window.sf.get(`${wire}/keyed`, { method: 'POST', body: 'grüße', headers: { 'Idempotency-Key': 'k' } }),
+        await window.sf.get(`${wire}/put`, { method: 'PUT', body: new Uint8Array(2_000) }),
+        await window.sf.get(`${wire}/redirect`),
+        await window.sf.get(`${wire}/range`, { headers: { Range: 'bytes=0-3' } }),
+        await window.sf.get(`${other}/cors`),
+        await window.sf.get(`${other}/no-cors`, { mode: 'no-cors' }),
+      ];
+      await xhr(`${wire}/xhr`);
+      await element('img', { src: `${wire}/img` });
+      await element('img', { src: `${other}/cross-img` });
+      await element('script', { src: `${wire}/script` });
+      await element('script', { src: `${wire}/module`, type: 'module' });
+      await element('link', { href: `${wire}/style`, rel: 'stylesheet' });
+      await element('iframe', { src: `${wire}/iframe` });
+      return seen;
+    },
+    { wire, other: site.secondOrigin + wire },
+  );
+}
+
+/** What the server saw and what the page saw, under one worker. */
+async function observe(browser: Browser, site: Site, worker: string) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(site.url);
+  await page.waitForFunction(() => 'sf' in window);
+  await page.evaluate((url) => window.sf.connect(url), `/${worker}.sw.js`);
+  // Every id has its own name; in what is compared it is a letter.
+  const wire = site.plan([{ body: 'fine', headers: { 'X-From': 'server', 'cache-control': 'no-store' } }]);
+  const seen = await askForEverything(page, site, wire.path);
+  await page.goto(`${site.url}${wire.path}/navigation`);
+  const nameless = (value: unknown) => JSON.stringify(value, undefined, 1).replaceAll(wire.id, 'ID');
+  const hits = wire
+    .hits()
+    .map(({ method, url, origin, headers, body }) => ({ method, url, origin, headers, body: body.toString('latin1') }));
+  await context.close();
+  return { seen: nameless(seen).replace(/"date": ".*"/g, '"date": ""'), hits: nameless(hits) };
+}
+
+test('what servers and pages see is the same to the letter as under a bare worker', async ({ browser, site }) => {
+  const bare = await observe(browser, site, 'bare');
+  const ours = await observe(browser, site, 'plain');
+  expect(ours.seen).toBe(bare.seen);
+  expect(ours.hits).toBe(bare.hits);
+  // A comparison of nothing would pass, too.
+  expect(JSON.parse(ours.hits).length).toBeGreaterThanOrEqual(18);
+});
+
+test('a redirected answer keeps its URL and type', async ({ site, open }) => {
+  const page = await open();
+  const target = site.plan([{ body: 'there' }]);
+  const wire = site.plan([{ status: 503 }, { redirect: target.path }]);
+  expect(await page.evaluate((url) => window.sf.get(url), wire.path)).toMatchObject({
+    body: 'there',
+    url: site.url + target.path,
+    redirected: true,
+    type: 'basic',
+  });
+});
+
+test('media, event streams and cache-only requests are not intercepted', async ({ site, open }) => {
+  const page = await open();
+  const video = site.plan([{ status: 503 }]);
+  const stream = site.plan([{ headers: { 'content-type': 'text/event-stream' }, body: 'data: 1\n\n' }]);
+  await page.evaluate(
+    async ({ video, stream }) => {
+      const node = Object.assign(document.createElement('video'), { src: video });
+      document.body.append(node);
+      await new Promise((resolve) => node.addEventListener('error', resolve));
+      const source = new EventSource(stream);
+      await new Promise((resolve) => source.addEventListener('message', resolve));
+      source.close();
+    },
+    { video: video.path, stream: stream.path },
+  );
+  // The browser itself asked: a request that came through a worker has no destination any more.
+  expect(video.hits().map((hit) => header(hit, 'sec-fetch-dest'))).toEqual(['video']);
+  expect(stream.hits()).toHaveLength(1);
+  const missed = await page.evaluate(() => window.sf.get('/nowhere', { cache: 'only-if-cached', mode: 'same-origin' }));
+  expect(missed).toHaveProperty('error');
+  expect(await page.evaluate(() => window.sf.events)).toEqual([]);
+});

@@ -1,0 +1,90 @@
+import { expect, header, test } from '../support/browser.ts';
+
+// The page is the test page itself, so that it connects and hears the events of its own load.
+const PAGE = '<!doctype html><title>shown</title><script type="module" src="/page.ts"></script><p id="shown">shown</p>';
+const HTML = { headers: { 'content-type': 'text/html' }, body: PAGE };
+
+for (const worker of ['navigation.sw.js', 'navigation.sw.js?preload']) {
+  test(`${worker}: a navigation that meets 503 and a reset shows the page, which hears of both`, async ({
+    site,
+    open,
+  }) => {
+    const page = await open(worker);
+    const wire = site.plan([{ status: 503, body: 'busy' }, { reset: 'headers' }, HTML]);
+    const response = await page.goto(`${site.url}${wire.path}?a=1`);
+    expect(response?.status()).toBe(200);
+    await expect(page.locator('#shown')).toBeVisible();
+    const hits = wire.hits();
+    expect(hits).toHaveLength(3);
+    // Still a navigation on every attempt, with nothing rebuilt.
+    for (const hit of hits) {
+      expect(header(hit, 'sec-fetch-mode')).toBe('navigate');
+      expect(header(hit, 'upgrade-insecure-requests')).toBe('1');
+      expect(header(hit, 'referer')).toBe(null);
+    }
+    expect(header(hits[0], 'service-worker-navigation-preload')).toBe(worker.includes('preload') ? 'true' : null);
+    expect(header(hits[1], 'service-worker-navigation-preload')).toBe(null);
+    await page.waitForFunction(() => 'sf' in window);
+    await page.evaluate((url) => window.sf.connect(url), `/${worker}`);
+    await expect
+      .poll(() => page.evaluate(() => window.sf.events))
+      .toMatchObject([
+        { type: 'retry-scheduled', cause: 'status', status: 503, group: 'page', url: site.url + wire.path },
+        { type: 'retry-scheduled', cause: 'network-error' },
+        { type: 'recovered', attempts: 3 },
+      ]);
+  });
+}
+
+test('a preloaded navigation that succeeds is asked for once', async ({ site, open }) => {
+  const page = await open('navigation.sw.js?preload');
+  const wire = site.plan([HTML]);
+  await page.goto(site.url + wire.path);
+  await expect(page.locator('#shown')).toBeVisible();
+  expect(wire.hits()).toHaveLength(1);
+});
+
+test('a navigation gives up with the last answer, as a page', async ({ site, open }) => {
+  const page = await open('navigation');
+  const wire = site.plan([{ status: 503, headers: { 'content-type': 'text/html' }, body: '<p id="down">down</p>' }]);
+  const response = await page.goto(site.url + wire.path);
+  expect(response?.status()).toBe(503);
+  await expect(page.locator('#down')).toBeVisible();
+  expect(wire.hits()).toHaveLength(3);
+});
+
+test('a redirected navigation ends at the other URL, also after a retry', async ({ site, open }) => {
+  const page = await open('navigation');
+  const target = site.plan([HTML]);
+  const wire = site.plan([{ status: 503 }, { redirect: target.path }]);
+  await page.goto(site.url + wire.path);
+  expect(page.url()).toBe(site.url + target.path);
+  await expect(page.locator('#shown')).toBeVisible();
+});
+
+test('a navigation whose error could be served from the cache is not rebuilt: the error is shown', async ({
+  site,
+  open,
+}) => {
+  const page = await open('navigation');
+  const error = { status: 503, headers: { 'cache-control': 'max-age=60', 'content-type': 'text/html' }, body: 'busy' };
+  const wire = site.plan([error, HTML]);
+  const response = await page.goto(site.url + wire.path);
+  expect(response?.status()).toBe(503);
+  expect(wire.hits()).toHaveLength(1);
+});
+
+test('a form sent by POST is not intercepted', async ({ site, open }) => {
+  const page = await open('navigation');
+  const wire = site.plan([{ status: 503, headers: { 'content-type': 'text/html' }, body: 'busy' }]);
+  const [response] = await Promise.all([
+    page.waitForResponse(site.url + wire.path),
+    page.evaluate((action) => {
+      document.body.innerHTML = `<form method="post" action="${action}"><input name="a" value="1"></form>`;
+      document.forms[0]?.submit();
+    }, wire.path),
+  ]);
+  expect(response.fromServiceWorker()).toBe(false);
+  await page.waitForLoadState();
+  expect(wire.hits().map(({ body }) => body.toString())).toEqual(['a=1']);
+});

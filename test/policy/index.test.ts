@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import * as policy from '../../src/policy/index.ts';
+
+test('the pure core has what it promises and nothing else', () => {
+  expect(Object.keys(policy).sort()).toEqual([
+    'BUDGET_DEFAULTS',
+    'DEFAULTS',
+    'MAX_DELAY_MS',
+    'NAVIGATION_DEFAULTS',
+    'RetryLayerError',
+    'additiveJitter',
+    'affords',
+    'checkRetryOptions',
+    'constant',
+    'decide',
+    'decorrelatedJitter',
+    'delayMs',
+    'earn',
+    'equalJitter',
+    'exponential',
+    'fullBucket',
+    'fullJitter',
+    'linear',
+    'list',
+    'parseHttpDate',
+    'parseRetryAfter',
+    'proportionalJitter',
+    'refill',
+    'resolvePolicy',
+    'skipReason',
+    'spend',
+  ]);
+});
