@@ -13,7 +13,6 @@ export const ROWS = 10;
 
 /** Fills the element, which has a heading already. */
 export function createLane(section: HTMLElement): Lane {
-  const rate = make('span', 'rate');
   const succeeded = make('dd', '');
   const failed = make('dd', '');
   const hits = make('dd', '');
@@ -28,18 +27,19 @@ export function createLane(section: HTMLElement): Lane {
   const axis = make('div', 'axis', ...Array.from({ length: TICKS }, () => make('span', '')));
   axis.setAttribute('aria-hidden', 'true');
   section.append(score, list, axis);
-  section.querySelector('h2')?.append(rate);
 
   const rows = new Map<string, Row>();
-  const width = watchTrackWidth(list);
 
   return {
     draw(traces, now, scaleMs) {
       const ends = traces.flatMap(({ end }) => (end ? [end] : []));
       const good = ends.filter(isSuccess).length;
-      setText(succeeded, String(good));
-      setText(failed, String(ends.length - good));
-      setText(hits, String(traces.reduce((sum, { attempts }) => sum + attempts.length, 0)));
+      setCount(succeeded, good);
+      setCount(failed, ends.length - good);
+      setCount(
+        hits,
+        traces.reduce((sum, { attempts }) => sum + attempts.length, 0),
+      );
       for (const [index, tick] of [...axis.children].entries()) {
         if (tick instanceof HTMLElement) setText(tick, seconds((index * scaleMs) / (TICKS - 1)));
       }
@@ -50,7 +50,10 @@ export function createLane(section: HTMLElement): Lane {
         row.element.remove();
         rows.delete(id);
       }
-      for (const trace of shown) rowFor(trace).draw(trace, now, scaleMs, width());
+      const drawn = shown.map((trace) => ({ trace, row: rowFor(trace) }));
+      // All tracks of a lane are equally wide.
+      const widthPx = list.querySelector('.track')?.clientWidth ?? 0;
+      for (const { trace, row } of drawn) row.draw(trace, now, scaleMs, widthPx);
     },
   };
 
@@ -64,19 +67,11 @@ export function createLane(section: HTMLElement): Lane {
   }
 }
 
+function setCount(element: HTMLElement, count: number): void {
+  setText(element, String(count));
+  element.classList.toggle('none', count === 0);
+}
+
 const TICKS = 5;
 
 const seconds = (ms: number): string => (ms === 0 ? '0' : `${Number((ms / 1_000).toFixed(2))} s`);
-
-/** All tracks of a lane are equally wide; measuring them at every frame would force a layout each time. */
-function watchTrackWidth(list: HTMLElement): () => number {
-  let px = 0;
-  const measure = () => {
-    px = list.querySelector('.track')?.clientWidth ?? 0;
-  };
-  new ResizeObserver(measure).observe(list);
-  return () => {
-    if (px === 0) measure();
-    return px;
-  };
-}

@@ -88,6 +88,8 @@ async function send(count: number): Promise<void> {
       ),
     ),
   );
+  // The worker's last words on these requests come just after their answers.
+  await new Promise((resolve) => setTimeout(resolve, 100));
   const [bare, helped] = LANES.map((_, lane) => ends.filter((pair) => pair[lane]).length);
   log.say(`Done: ${bare} of ${count} succeeded without steadfetch, ${helped} of ${count} with it.`);
 }

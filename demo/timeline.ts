@@ -3,7 +3,7 @@ import { duration, pause, REASONS, result } from './words.ts';
 
 /** Something to draw on a track, in CSS pixels from its left end. */
 export interface Piece {
-  readonly kind: 'attempt' | 'wait' | 'tail' | 'queue' | 'note';
+  readonly kind: 'attempt' | 'wait' | 'tail' | 'queue' | 'reason';
   readonly tone: 'ok' | 'fail' | 'open' | 'backoff' | 'retry-after' | 'quiet';
   readonly from: number;
   readonly to: number;
@@ -22,7 +22,7 @@ const SCALES_MS = [1_000, 2_000, 3_000, 4_000, 6_000, 8_000, 10_000, 16_000, 20_
 /** An attempt takes milliseconds, its status has to be read: it is never narrower than this. */
 const LEAST_ATTEMPT_PX = 30;
 const LEAST_WAIT_PX = 10;
-const LETTER_PX = 6.5;
+const LETTER_PX = 7;
 /** Below this a request did not noticeably wait for a connection. */
 const QUEUED_MS = 150;
 
@@ -58,7 +58,7 @@ export function layOut(trace: Trace, now: number, scaleMs: number, widthPx: numb
   const reason = trace.gaveUp?.reason;
   if (reason !== undefined && reason !== 'attempts') {
     const from = (blocks.at(-1)?.to ?? 0) + 6;
-    pieces.push(piece('note', 'quiet', from, widthPx, REASONS[reason], `gave up: ${REASONS[reason]}`));
+    pieces.push(piece('reason', 'quiet', from, widthPx, REASONS[reason], `gave up: ${REASONS[reason]}`));
   }
   return pieces;
 }
@@ -113,6 +113,6 @@ function piece(
   label: string | readonly string[],
   title: string,
 ): Piece {
-  const fits = (text: string) => text.length * LETTER_PX <= to - from || kind === 'attempt';
+  const fits = (text: string) => text.length * LETTER_PX + 6 <= to - from || kind === 'attempt';
   return { kind, tone, from, to: Math.max(from, to), label: [label].flat().find(fits) ?? '', title };
 }

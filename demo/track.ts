@@ -12,7 +12,9 @@ export interface Row {
 
 export function createRow(number: number): Row {
   const track = make('div', 'track');
-  const outcome = make('span', 'outcome');
+  const what = make('span', '');
+  const time = make('span', '');
+  const outcome = make('span', 'outcome', what, time);
   const words = make('span', 'visually-hidden');
   const element = make('li', 'row', make('span', 'number', String(number)), track, outcome, words);
   for (const seen of [...element.children]) if (seen !== words) seen.setAttribute('aria-hidden', 'true');
@@ -28,14 +30,16 @@ export function createRow(number: number): Row {
       }
       const { end, sentAt } = trace;
       element.dataset.outcome = end === undefined ? 'open' : isSuccess(end) ? 'ok' : 'fail';
-      setText(outcome, end ? `${result(end)} · ${duration(end.at - sentAt)}` : waited(now - sentAt));
+      setText(what, end ? result(end) : '…');
+      setText(time, end ? duration(end.at - sentAt) : running(now - sentAt));
       // Read out when somebody asks for it, not at every frame.
       if (end || words.textContent === '') setText(words, story(trace));
     },
   };
 }
 
-const waited = (ms: number): string => `${(Math.max(0, ms) / 1_000).toFixed(1)} s …`;
+/** Whole tenths: more would only flicker. */
+const running = (ms: number): string => `${(Math.max(0, ms) / 1_000).toFixed(1)} s`;
 
 /** Positions go in by script, not by a `style` attribute, which a strict Content-Security-Policy forbids. */
 function show({ kind, tone, from, to, label, title }: Piece, element: HTMLElement): void {

@@ -2,9 +2,9 @@ import type { LayerEvent } from '../src/page/index.ts';
 import type { GiveUpReason } from '../src/policy/index.ts';
 import { type End, isSuccess, type Trace, type Wait } from './trace.ts';
 
-/** `8 ms`, `1.42 s`, `15.0 s` */
+/** `8 ms`, `0.42 s`, `15.0 s` */
 export function duration(ms: number): string {
-  if (ms < 995) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 99.5) return `${Math.max(0, Math.round(ms))} ms`;
   return `${(ms / 1_000).toFixed(ms < 9_950 ? 2 : 1)} s`;
 }
 
@@ -54,7 +54,7 @@ export function sentence(event: LayerEvent, trace: Trace | undefined): string {
     case 'released':
       return `${who} goes on: the device is online again.`;
     case 'recovered':
-      return `${who} recovered: ${event.status} on attempt ${event.attempts}, ${duration(event.elapsedMs)} after it was sent.`;
+      return `${who} recovered: ${event.status} on attempt ${event.attempts}, after ${duration(event.elapsedMs)}.`;
     case 'gave-up': {
       const tries = event.attempts === 1 ? 'one attempt' : `${event.attempts} attempts`;
       const gets = event.lastStatus === undefined ? 'the network’s error' : `the last answer, ${event.lastStatus}`;

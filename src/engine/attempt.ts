@@ -8,11 +8,17 @@ export type Landing =
 
 /** Waits for an attempt. Never rejects: failures travel as data. */
 export async function land(attempt: number, sent: Promise<Response>, now: () => number): Promise<Landing> {
+  let response: Response;
   try {
-    const response = await sent;
-    return { attempt, outcome: toOutcome(response, now), response };
+    response = await sent;
   } catch (error) {
     return { attempt, outcome: { kind: 'network-error' }, error };
+  }
+  try {
+    return { attempt, outcome: toOutcome(response, now), response };
+  } catch {
+    // An answer that cannot be read by us is still the page's.
+    return { attempt, outcome: { kind: 'response', status: 0 }, response };
   }
 }
 

@@ -12,19 +12,25 @@ const KEPT_MS = 100;
  */
 export async function discard(response: Response, ports: Ports): Promise<Response | undefined> {
   if (response.body === null) return response;
+  let kept = response;
   try {
-    const kept = response.clone();
+    kept = response.clone();
     if (await drained(response.body, ports)) return kept;
-    cancelBody(kept);
   } catch {
-    cancelBody(response);
+    // Better a connection held than an answer lost.
+    return kept;
   }
+  cancelBody(kept);
   return undefined;
 }
 
 /** Cancels a body that nobody will read. A cancel that fails is no loss: the request goes on all the same. */
 export function cancelBody(of: Response | Request): void {
-  of.body?.cancel().catch(() => {});
+  try {
+    of.body?.cancel().catch(() => {});
+  } catch {
+    // As above.
+  }
 }
 
 async function drained(body: ReadableStream<Uint8Array>, ports: Ports): Promise<boolean> {

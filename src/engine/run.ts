@@ -4,7 +4,7 @@ import type { BudgetPolicy, GiveUpReason, Outcome, RequestFacts, RetryPolicy } f
 import { isThrottled } from '../policy/outcome.js';
 import { cacheBypass, mayRace, takesOriginal } from '../policy/replay.js';
 import { type Landing, land } from './attempt.js';
-import { type BodyLedger, keepBody } from './body.js';
+import { type BodyLedger, type KeptBody, keepBody } from './body.js';
 import { cancelBody, discard } from './discard.js';
 import { untilOnline } from './offline.js';
 import type { OriginBook } from './origin-book.js';
@@ -58,6 +58,8 @@ export interface Flights {
   response: Response | undefined;
   /** The most recent network error; wrapped, because anything can be thrown. */
   failure: { readonly error: unknown } | undefined;
+  /** Lets the request's body be sent again; whoever made the flights releases it. */
+  body: KeptBody | undefined;
 }
 
 export const createFlights = (): Flights => ({
@@ -65,6 +67,7 @@ export const createFlights = (): Flights => ({
   inFlight: new Map(),
   response: undefined,
   failure: undefined,
+  body: undefined,
 });
 
 /** An answer for the page, or the network's own error. */
@@ -85,7 +88,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   const key = { origin: facts.origin, group: call.group };
   const startedAt = ports.now();
   const deadline = deadlineAt(startedAt, policy.totalMs);
-  const body = facts.hasBody ? keepBody(request, policy.maxReplayBytes, engine.ledger, ports) : undefined;
+  if (facts.hasBody) flights.body = keepBody(request, policy.maxReplayBytes, engine.ledger, ports);
   const paid = new Map<number, number>();
   /** Attempts that count against the limit: those that failed while the device was offline do not. */
   let counted = 0;
@@ -121,7 +124,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   /** The newest attempt failed or is overdue: what now? */
   async function react(outcome: Outcome): Promise<Phase> {
     discardedFresh ||= outcome.kind === 'response' && outcome.fresh === true;
-    const replayable = (await body?.isReplayable()) !== false && bypass() !== 'impossible';
+    const replayable = (await flights.body?.isReplayable()) !== false && bypass() !== 'impossible';
     await book.ready();
     const cost = isThrottled(outcome) ? engine.budget.throttledCost : engine.budget.retryCost;
     const decision = afterFailure({
@@ -202,35 +205,31 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     return flights.response ? { response: flights.response } : { error: flights.failure?.error };
   }
 
-  try {
-    for (let phase = launch(); ; ) {
-      if (phase.kind === 'stopped' && flights.inFlight.size === 0) return giveUp(phase.reason);
-      const wakeAt = phase.kind === 'waiting' ? phase.until : phase.kind === 'flying' ? phase.overtakeAt : undefined;
-      const landing = await nextLanding(wakeAt);
-      if (landing !== undefined) {
-        const newest = landing.attempt === flights.launched && phase.kind === 'flying';
-        keep(landing, flights);
-        if ('response' in landing && isFinal(landing.outcome, facts, policy)) return deliver(landing, phase);
-        if (newest) phase = await react(landing.outcome);
-        else if (phase.kind === 'waiting') await freeConnection();
-      } else if (phase.kind === 'waiting') {
-        // A machine that slept through the deadline gets what there is; only if there is nothing, one more attempt.
-        const inTime =
-          startsInTime(ports.now(), deadline) || !(flights.response || flights.failure || flights.inFlight.size);
-        if (!inTime) refund(phase.cost);
-        phase = inTime ? launch(phase.cost) : { kind: 'stopped', reason: 'deadline' };
+  for (let phase = launch(); ; ) {
+    if (phase.kind === 'stopped' && flights.inFlight.size === 0) return giveUp(phase.reason);
+    const wakeAt = phase.kind === 'waiting' ? phase.until : phase.kind === 'flying' ? phase.overtakeAt : undefined;
+    const landing = await nextLanding(wakeAt);
+    if (landing !== undefined) {
+      const newest = landing.attempt === flights.launched && phase.kind === 'flying';
+      keep(landing, flights);
+      if ('response' in landing && isFinal(landing.outcome, facts, policy)) return deliver(landing, phase);
+      if (newest) phase = await react(landing.outcome);
+      else if (phase.kind === 'waiting') await freeConnection();
+    } else if (phase.kind === 'waiting') {
+      // A machine that slept through the deadline gets what there is; only if there is nothing, one more attempt.
+      const inTime =
+        startsInTime(ports.now(), deadline) || !(flights.response || flights.failure || flights.inFlight.size);
+      if (!inTime) refund(phase.cost);
+      phase = inTime ? launch(phase.cost) : { kind: 'stopped', reason: 'deadline' };
+    } else {
+      const leave = races.enter(facts.origin);
+      if (leave) {
+        void flights.inFlight.get(flights.launched)?.then(leave);
+        phase = await react({ kind: 'timeout', afterMs: policy.attemptTimeoutMs });
       } else {
-        const leave = races.enter(facts.origin);
-        if (leave) {
-          void flights.inFlight.get(flights.launched)?.then(leave);
-          phase = await react({ kind: 'timeout', afterMs: policy.attemptTimeoutMs });
-        } else {
-          phase = { kind: 'flying' };
-        }
+        phase = { kind: 'flying' };
       }
     }
-  } finally {
-    body?.release();
   }
 }
 

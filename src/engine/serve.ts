@@ -1,4 +1,3 @@
-import type { Landing } from './attempt.js';
 import { type Call, createFlights, type Engine, type Flights, type Result, run } from './run.js';
 
 /**
@@ -13,6 +12,8 @@ export async function serve(call: Call, engine: Engine, onFault: (fault: unknown
   } catch (fault) {
     onFault(fault);
     result = await salvage(call, flights, engine);
+  } finally {
+    flights.body?.release();
   }
   if ('response' in result) return result.response;
   throw result.error;
@@ -29,13 +30,16 @@ async function salvage({ request, first }: Call, flights: Flights, { ports }: En
   return { response: await ports.fetch(request.clone()) };
 }
 
-async function firstResponse({ inFlight }: Flights): Promise<Result | undefined> {
-  let failure: Landing | undefined;
-  for (const waiting = new Map(inFlight); waiting.size > 0; ) {
-    const landing = await Promise.race(waiting.values());
-    if ('response' in landing) return landing;
-    waiting.delete(landing.attempt);
-    failure = landing;
-  }
-  return failure && 'error' in failure ? failure : undefined;
+/** The first answer to come in, or an error once nothing else can. Plain on purpose: this is what is left when the rest failed. */
+function firstResponse({ inFlight }: Flights): Promise<Result | undefined> {
+  return new Promise((resolve) => {
+    let left = inFlight.size;
+    if (left === 0) resolve(undefined);
+    for (const flight of inFlight.values()) {
+      void flight.then((landing) => {
+        left -= 1;
+        if ('response' in landing || left === 0) resolve(landing);
+      });
+    }
+  });
 }

@@ -35,16 +35,16 @@ test('a new bucket is full', () => {
 
 describe('time refills', () => {
   test.each([
-    { tokens: 0, afterMs: 0, then: 0 },
-    { tokens: 0, afterMs: 10_000, then: 1 },
-    { tokens: 0, afterMs: 5_000, then: 0.5 },
-    { tokens: 3, afterMs: 20_000, then: 5 },
-    { tokens: 0, afterMs: 200_000, then: 20 },
-    { tokens: 0, afterMs: 86_400_000, then: 20 },
-    { tokens: 19.5, afterMs: 10_000, then: 20 },
-    { tokens: 20, afterMs: 3_600_000, then: 20 },
-  ])('$tokens tokens after $afterMs ms are $then', ({ tokens, afterMs, then }) => {
-    expect(refill(holds(tokens), T0 + afterMs, BUDGET_DEFAULTS)).toEqual({ tokens: then, at: T0 + afterMs });
+    { tokens: 0, afterMs: 0, left: 0 },
+    { tokens: 0, afterMs: 10_000, left: 1 },
+    { tokens: 0, afterMs: 5_000, left: 0.5 },
+    { tokens: 3, afterMs: 20_000, left: 5 },
+    { tokens: 0, afterMs: 200_000, left: 20 },
+    { tokens: 0, afterMs: 86_400_000, left: 20 },
+    { tokens: 19.5, afterMs: 10_000, left: 20 },
+    { tokens: 20, afterMs: 3_600_000, left: 20 },
+  ])('$tokens tokens after $afterMs ms are $left', ({ tokens, afterMs, left }) => {
+    expect(refill(holds(tokens), T0 + afterMs, BUDGET_DEFAULTS)).toEqual({ tokens: left, at: T0 + afterMs });
   });
 
   test('a clock set back by an hour takes nothing away and gives nothing', () => {

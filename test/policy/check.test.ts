@@ -320,7 +320,7 @@ describe('an unknown option is refused by name, with those there are', () => {
     { options: { statuses: [{ status: 503, when: 'x' }] }, option: 'retry.statuses[0].when', known: 'only' },
     { options: { backoff: { ...constant(5), maxMs: 5 } }, option: 'retry.backoff.maxMs', known: 'delayMs' },
     {
-      options: { backoff: fullJitter({ ...constant(5), of: 1 } as Backoff) },
+      options: { backoff: { kind: 'full-jitter', of: { kind: 'constant', delayMs: 5, of: 1 } } },
       option: 'retry.backoff.of.of',
       known: 'delayMs',
     },
@@ -625,8 +625,9 @@ describe('properties', () => {
           if (refused(options)) return;
           passed++;
           const policy = resolvePolicy(options as Parameters<typeof resolvePolicy>[0], DEFAULTS);
-          expect(structuredClone(policy)).toEqual(policy);
-          for (const backoff of [policy.backoff, policy.throttledBackoff]) {
+          const clone = structuredClone(policy);
+          expect(clone).toEqual(policy);
+          for (const backoff of [policy.backoff, policy.throttledBackoff, clone.backoff, clone.throttledBackoff]) {
             const waits = delayMs(backoff, retry, () => random, 5);
             expect(waits >= 0 && waits <= 2_147_483_647).toBe(true);
           }
@@ -643,13 +644,15 @@ describe('properties', () => {
             previousDelayMs: undefined,
             random: () => random,
           });
-          if (decision.do !== 'retry') return;
-          expect(decision.delayMs >= 0 && decision.delayMs <= 2_147_483_647).toBe(true);
+          // `now` is 0 and the deadline out of reach: only what the server asks for can be too much.
+          if (decision.do !== 'retry')
+            expect(decision).toMatchObject({ reason: expect.stringMatching(/^(attempts|retry-after|final-status)$/) });
+          else expect(decision.delayMs >= 0 && decision.delayMs <= 2_147_483_647).toBe(true);
         },
       ),
       { numRuns: 5_000 },
     );
-    expect(passed).toBeGreaterThan(500);
+    expect(passed).toBeGreaterThan(200);
   });
 
   test('whatever is given, it passes or is refused with one error that names a path', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { constant, decorrelatedJitter, exponential, fullJitter, list } from '../../src/policy/backoff.ts';
-import { type Decision, decide, type Situation } from '../../src/policy/decide.ts';
+import { afterFailure, type Decision, decide, isFinal, type Situation } from '../../src/policy/decide.ts';
 import type { Outcome } from '../../src/policy/outcome.ts';
 import { DEFAULTS, NAVIGATION_DEFAULTS, type RetryAfterPolicy, type RetryPolicy } from '../../src/policy/policy.ts';
 import { serverWaitMs } from '../../src/policy/retry-after.ts';
@@ -115,6 +115,17 @@ describe('every answer and every reason', () => {
   ])('$name: $decision.do, $decision.reason', ({ given, decision }) => {
     expect(decide(situation(given))).toEqual(decision);
   });
+});
+
+test.each<{ outcome: Outcome; final: boolean }>([
+  { outcome: { kind: 'response', status: 200 }, final: true },
+  { outcome: { kind: 'response', status: 0 }, final: true },
+  { outcome: answer(404), final: true },
+  { outcome: answer(503), final: false },
+  { outcome: NETWORK_ERROR, final: false },
+  { outcome: TIMEOUT, final: false },
+])('$outcome.kind $outcome.status is final: $final', ({ outcome, final }) => {
+  expect(isFinal(outcome, requestFacts(), DEFAULTS)).toBe(final);
 });
 
 describe('which reason comes first', () => {
@@ -490,12 +501,14 @@ describe('properties over arbitrary situations', () => {
   test('never earlier than the server said, and after its time by a quarter and 5 s at most', () => {
     let told = 0;
     fc.assert(
-      fc.property(anySituation, (given) => {
+      fc.property(anySituation, header, header, (other, retryAfter, date) => {
+        const outcome = answer(503, retryAfter, date);
+        const given = { ...other, outcome, attempt: 1, replayable: true, affordable: true, deadline: NOW + 1e10 };
         const decision = ofKind(decide(given), 'retry');
         const { mode, statuses, maxMs } = given.policy.retryAfter;
-        if (!decision || given.outcome.kind !== 'response' || !given.outcome.time || mode === 'ignore') return;
-        if (statuses !== 'retried' && !statuses.includes(given.outcome.status)) return;
-        const asked = serverWaitMs(given.outcome.time, given.now, given.request.sameOrigin);
+        if (!decision || outcome.kind !== 'response' || !outcome.time || mode === 'ignore') return;
+        if (statuses !== 'retried' && !statuses.includes(503)) return;
+        const asked = serverWaitMs(outcome.time, given.now, given.request.sameOrigin);
         if (asked === undefined) return;
         told++;
         const waits = Math.min(asked, maxMs);
@@ -506,7 +519,7 @@ describe('properties over arbitrary situations', () => {
       }),
       { numRuns: 5_000 },
     );
-    expect(told).toBeGreaterThan(50);
+    expect(told).toBeGreaterThan(500);
   });
 
   test('what a server asks for beyond the maximum is given up or cut, never waited for', () => {
@@ -536,6 +549,17 @@ describe('properties over arbitrary situations', () => {
           expect(decision).toEqual(status >= 400 ? FINAL : SUCCESS);
         },
       ),
+    );
+  });
+
+  test('a decision is the delivery of what is final and the next step after what is not', () => {
+    fc.assert(
+      fc.property(anySituation, (given) => {
+        const decision = decide(given);
+        expect(isFinal(given.outcome, given.request, given.policy)).toBe(decision.do === 'deliver');
+        if (decision.do !== 'deliver') expect(afterFailure(given)).toEqual(decision);
+      }),
+      { numRuns: 1_000 },
     );
   });
 

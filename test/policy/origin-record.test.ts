@@ -70,14 +70,6 @@ describe('transitions', () => {
     const frozen = Object.freeze({ ...before, budget: Object.freeze({ ...before.budget }) });
     expect(advance(frozen, event, BUDGET_DEFAULTS)).toEqual(after);
   });
-
-  test('an event that is stored late credits no time twice', () => {
-    // Another worker has brought the stored record up to T0 + 10 s; ours happened at T0 + 5 s.
-    const stored = record(5, T0 + 10_000);
-    const late = advance(stored, { kind: 'first-try-succeeded', at: T0 + 5_000 }, BUDGET_DEFAULTS);
-    const then = advance(late, { kind: 'retry-reserved', at: T0 + 10_000, cost: 1 }, BUDGET_DEFAULTS);
-    expect(then.budget.tokens).toBeCloseTo(4.2, 9);
-  });
 });
 
 describe('what need not be kept', () => {

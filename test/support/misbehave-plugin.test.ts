@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { createServer, type InlineConfig, preview } from 'vite';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type MisbehavePlugin, misbehave } from '../../demo/misbehave-plugin.ts';
+
+// A machine under load is slow, not wrong.
+vi.setConfig({ testTimeout: 30_000 });
 
 let root: string;
 beforeAll(async () => {
@@ -83,10 +86,10 @@ describe.each([
       [vite.url, plugin.api.secondOrigin].map((origin) => settled(`${origin}/wire/${n}?plan=${UNFINISHED[n - 1]}`)),
     );
     asked.push(settled(`${vite.url}/wire-control/events`));
-    await expect.poll(() => server.hits().length).toBe(8);
+    await expect.poll(() => server.hits().length, { timeout: 20_000 }).toBe(8);
     await vite.close();
     await Promise.all(asked);
-    await expect.poll(() => server.hits().every((hit) => hit.closedAt !== undefined)).toBe(true);
+    await expect.poll(() => server.hits().every((hit) => hit.closedAt !== undefined), { timeout: 20_000 }).toBe(true);
   });
 });
 

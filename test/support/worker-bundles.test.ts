@@ -11,6 +11,9 @@ vi.mock('vite', async (original) => {
   return { ...actual, build: vi.fn(actual.build) };
 });
 
+// A machine under load is slow, not wrong.
+vi.setConfig({ testTimeout: 30_000 });
+
 let root: string;
 let vite: ViteDevServer | undefined;
 

@@ -1,0 +1,3 @@
+import { createRetryLayer } from '../../src/worker/index.ts';
+
+createRetryLayer({ clientsClaim: false }).listen();

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { constant } from '../../src/policy/backoff.ts';
+import { createWorld, rejection, type World } from '../support/engine-world.ts';
+import type { Answer } from '../support/scripted-network.ts';
+
+/** A device that is offline from `from` until `until`. */
+const offline = (
+  from: number,
+  until: number,
+  script: Answer[],
+  more: Parameters<typeof createWorld>[0] = {},
+): World => {
+  const world: World = createWorld({
+    script,
+    budget: { refillPerSecond: 0 },
+    ...more,
+    isOnline: () => world.time.elapsed() < from || world.time.elapsed() >= until,
+  });
+  return world;
+};
+const full = (world: World) => world.book.affords({ origin: 'https://app.test', group: 'data' }, 20);
+
+describe('while the device is offline', () => {
+  test('a failed request waits for the network and is sent again', async () => {
+    const world = offline(0, 3_000, ['reset', 200]);
+    expect((await world.serve()).status).toBe(200);
+    expect(world.network.times()).toEqual([0, 3_000]);
+    expect(world.steps).toEqual([
+      { at: 0, type: 'attempt' },
+      { at: 0, type: 'waiting', cause: 'offline' },
+      { at: 3_000, type: 'released', cause: 'offline' },
+      { at: 3_000, type: 'attempt' },
+      { at: 3_000, type: 'recovered', attempts: 2, status: 200 },
+    ]);
+    expect(world.sleeper.pending()).toBe(0);
+  });
+
+  test('it notices within half a second, and spreads over one more', async () => {
+    for (const [chance, at] of [
+      [0, 3_500],
+      [0.5, 4_000],
+      [0.999, 4_499],
+    ] as const) {
+      const world = offline(0, 3_001, ['reset', 200], { random: () => chance });
+      await world.serve();
+      expect(world.network.times()).toEqual([0, at]);
+    }
+  });
+
+  test('no attempt and no token is spent', async () => {
+    const world = offline(0, 2_000, ['reset', 'reset', 'reset', 'reset', 200]);
+    expect((await world.serve()).status).toBe(200);
+    // The first costs nothing; then come the four that the policy allows.
+    expect(world.network.times()).toEqual([0, 2_000, 2_500, 3_500, 5_500]);
+    const only = offline(0, 2_000, ['reset', 200], { policy: { attempts: 2 }, budget: { capacity: 0 } });
+    expect((await only.serve()).status).toBe(200);
+    expect(full(offline(0, 1, [200]))).toBe(true);
+  });
+
+  test('the wait does not touch the budget', async () => {
+    const world = offline(0, 2_000, ['reset', 200]);
+    await world.serve();
+    expect(full(world)).toBe(true);
+    expect(world.kept).toEqual([]);
+  });
+
+  test('the deadline ends the wait with the error', async () => {
+    const world = offline(0, 60_000, ['reset']);
+    expect(await rejection(world.serve())).toBe(world.network.sent[0]?.error);
+    expect(world.time.elapsed()).toBe(25_000);
+    expect(world.network.sent).toHaveLength(1);
+    expect(world.steps.at(-1)).toEqual({
+      at: 25_000,
+      type: 'gave-up',
+      attempts: 1,
+      status: undefined,
+      reason: 'offline',
+    });
+    expect(world.sleeper.pending()).toBe(0);
+  });
+
+  test('the deadline ends the wait with the last answer, if there was one', async () => {
+    const world = offline(500, 60_000, [503, 'reset']);
+    const response = await world.serve();
+    expect([response.status, await response.text()]).toEqual([503, 'answer 1']);
+    expect(world.time.elapsed()).toBe(25_000);
+  });
+
+  test('the spread after it keeps within the deadline', async () => {
+    const world = offline(0, 24_900, ['reset', 200], { random: () => 0.9 });
+    await world.serve().catch(() => {});
+    expect(world.time.elapsed()).toBeLessThanOrEqual(25_000);
+  });
+
+  test('an answer is an answer', async () => {
+    const world = offline(0, 60_000, [503, 200]);
+    expect((await world.serve()).status).toBe(200);
+    expect(world.network.times()).toEqual([0, 1_000]);
+  });
+
+  test('offline again: waits again', async () => {
+    const world: World = createWorld({
+      script: ['reset', 'reset', 200],
+      isOnline: () =>
+        world.time.elapsed() % 5_000 >= 1_000 && world.time.elapsed() < 5_000 ? true : world.time.elapsed() >= 6_000,
+      policy: { totalMs: 50_000 },
+      random: () => 0,
+    });
+    await world.serve();
+    expect(world.network.times()[1]).toBe(1_000);
+    expect(world.network.sent).toHaveLength(3);
+  });
+
+  test('a write with a body waits as well, and is sent whole', async () => {
+    const world = offline(0, 3_000, ['reset', 'reset', 200]);
+    const request = new Request('https://app.test/', { method: 'PUT', body: 'body' });
+    expect((await world.serve({ request })).status).toBe(200);
+    expect(world.network.sent.map(({ body }) => new TextDecoder().decode(body))).toEqual(['body', 'body', 'body']);
+  });
+
+  test('the last attempt of a write with a body is not spent either', async () => {
+    const world = offline(400, 3_000, [502, 'reset', 200], { policy: { attempts: 2 } });
+    const request = new Request('https://app.test/', { method: 'PUT', body: 'body' });
+    // Attempt 2 of 2 fails at 500 because the device is offline: that spends nothing.
+    expect((await world.serve({ request })).status).toBe(200);
+    expect(world.network.times()).toEqual([0, 500, 3_000]);
+    expect(new TextDecoder().decode(world.network.sent[2]?.body)).toBe('body');
+  });
+
+  test('an earlier attempt that answers meanwhile is delivered at once', async () => {
+    const world = offline(10_000, 60_000, [{ status: 200, afterMs: 12_000 }, 'reset', 200], {
+      policy: { backoff: constant(500) },
+    });
+    expect(await (await world.serve()).text()).toBe('answer 1');
+    expect(world.time.elapsed()).toBe(12_000);
+  });
+
+  test('a device that flickers is no reason for a storm', async () => {
+    let asked = 0;
+    // Offline whenever a failure is looked at, online whenever it is waited for.
+    const world = createWorld({ script: ['reset'], isOnline: () => ++asked % 2 === 0, random: () => 0.05 });
+    await world.serve().catch(() => {});
+    expect(world.network.sent.length).toBeLessThanOrEqual(50);
+  });
+});

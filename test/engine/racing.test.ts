@@ -1,0 +1,262 @@
+import { describe, expect, test } from 'vitest';
+import { createRaces } from '../../src/engine/races.ts';
+import { constant } from '../../src/policy/backoff.ts';
+import { createWorld, NAVIGATION, rejection } from '../support/engine-world.ts';
+import { type Answer, watchedBody } from '../support/scripted-network.ts';
+
+/** A second between an attempt that is overdue and the next, which then starts at 11 s. */
+const policy = { backoff: constant(1_000), throttledBackoff: constant(1_000) };
+
+describe('an attempt that is overdue is overtaken, not given up', () => {
+  test('the next attempt starts beside it, and the first good answer wins', async () => {
+    const world = createWorld({ script: ['hang', { status: 200, afterMs: 450 }], policy });
+    const response = await world.serve();
+    expect(world.network.times()).toEqual([0, 11_000]);
+    expect(await response.text()).toBe('answer 2');
+    expect(world.time.elapsed()).toBe(11_450);
+    expect(world.steps).toMatchObject([
+      { at: 0, type: 'attempt' },
+      { at: 10_000, type: 'retry-scheduled', attempt: 1, outcome: { kind: 'timeout', afterMs: 10_000 } },
+      { at: 11_000, type: 'attempt' },
+      { at: 11_450, type: 'recovered', attempts: 2, status: 200 },
+    ]);
+    expect(world.sleeper.pending()).toBe(0);
+  });
+
+  test('B023 each attempt has its whole time', async () => {
+    const script: Answer[] = ['hang', { status: 200, afterMs: 450 }];
+    const world = createWorld({ script, policy: { attemptTimeoutMs: 600, backoff: constant(100) } });
+    await world.serve();
+    expect(world.network.times()).toEqual([0, 700]);
+    expect(world.time.elapsed()).toBe(1_150);
+  });
+
+  test('attempt 1 answers during the wait: nothing else is sent, and the price comes back', async () => {
+    const world = createWorld({ script: [{ status: 200, afterMs: 10_400 }], policy, budget: { refillPerSecond: 0 } });
+    const response = await world.serve();
+    expect(response).toBe(world.network.sent[0]?.response);
+    expect(world.time.elapsed()).toBe(10_400);
+    expect(world.network.sent).toHaveLength(1);
+    expect(world.book.affords({ origin: 'https://app.test', group: 'data' }, 20)).toBe(true);
+    expect(world.sleeper.pending()).toBe(0);
+  });
+
+  test('attempt 1 answers while attempt 2 flies: its answer wins, and the late one is cancelled', async () => {
+    const late = watchedBody(['late']);
+    const script: Answer[] = [
+      { status: 200, afterMs: 12_000 },
+      { status: 200, afterMs: 5_000, body: late.open },
+    ];
+    const world = createWorld({ script, policy });
+    const response = await world.serve();
+    expect(await response.text()).toBe('answer 1');
+    expect(world.time.elapsed()).toBe(12_000);
+    expect(late.opened()).toBe(0);
+    await world.time.advance(5_000);
+    expect([late.opened(), late.cancelled()]).toEqual([1, 1]);
+    expect(world.sleeper.pending()).toBe(0);
+  });
+
+  test('an endpoint that always takes 12 s works as it does without us', async () => {
+    const world = createWorld({ script: [{ status: 200, afterMs: 12_000 }] });
+    for (const start of [0, 12_000, 24_000]) {
+      const response = await world.serve();
+      expect(world.time.elapsed()).toBe(start + 12_000);
+      expect(response.status).toBe(200);
+    }
+    expect(world.network.sent).toHaveLength(6);
+  });
+
+  test('a slow error answer of the one that was overtaken is no end', async () => {
+    const script: Answer[] = [
+      { status: 503, afterMs: 11_500 },
+      { status: 200, afterMs: 2_000 },
+    ];
+    const world = createWorld({ script, policy });
+    expect(await (await world.serve()).text()).toBe('answer 2');
+    expect(world.time.elapsed()).toBe(13_000);
+  });
+
+  test('a final error answer of the one that was overtaken is the answer', async () => {
+    const world = createWorld({ script: [{ status: 404, afterMs: 11_500 }, 'hang'], policy });
+    expect((await world.serve()).status).toBe(404);
+    expect(world.time.elapsed()).toBe(11_500);
+  });
+
+  test('a newer attempt that fails is followed by the next, while the first is still waited for', async () => {
+    const world = createWorld({ script: [{ status: 200, afterMs: 14_000 }, 'reset', 'reset', 'reset'], policy });
+    expect(await (await world.serve()).text()).toBe('answer 1');
+    expect(world.network.times()).toEqual([0, 11_000, 12_000, 13_000]);
+    expect(world.steps.at(-1)).toMatchObject({ type: 'recovered', attempts: 4 });
+  });
+
+  test('when all have failed, the last answer is the page’s', async () => {
+    const script: Answer[] = [{ status: 503, afterMs: 15_000, body: 'from 1' }, 'reset', 'reset', 'reset'];
+    const world = createWorld({ script, policy });
+    expect(await (await world.serve()).text()).toBe('from 1');
+    expect(world.time.elapsed()).toBe(15_000);
+    expect(world.steps.at(-1)).toMatchObject({ type: 'gave-up', reason: 'attempts', status: 503 });
+  });
+
+  test('the last attempt is not overtaken', async () => {
+    const world = createWorld({
+      script: ['reset', { status: 200, afterMs: 40_000 }],
+      policy: { ...policy, attempts: 2 },
+    });
+    expect((await world.serve()).status).toBe(200);
+    expect(world.network.times()).toEqual([0, 1_000]);
+  });
+
+  test('at the deadline what is in flight is waited for', async () => {
+    const world = createWorld({ script: [{ status: 200, afterMs: 30_000 }], policy: { ...policy, totalMs: 10_500 } });
+    expect((await world.serve()).status).toBe(200);
+    expect(world.network.sent).toHaveLength(1);
+    expect(world.time.elapsed()).toBe(30_000);
+  });
+
+  test('without budget what is in flight is waited for', async () => {
+    const world = createWorld({ script: [{ afterMs: 30_000, reset: true }], policy, budget: { capacity: 0 } });
+    expect(await rejection(world.serve())).toBe(world.network.sent[0]?.error);
+    expect(world.network.sent).toHaveLength(1);
+    expect(world.steps.filter(({ type }) => type === 'gave-up')).toMatchObject([{ at: 30_000, reason: 'budget' }]);
+  });
+
+  test('every loser’s body is cancelled, whether it lands before or after', async () => {
+    const losers = [watchedBody(['1']), watchedBody(['2']), watchedBody(['3'])];
+    const script: Answer[] = [
+      { status: 503, afterMs: 35_000, body: losers[0]?.open ?? null },
+      { status: 503, afterMs: 1_500, body: losers[1]?.open ?? null },
+      { status: 200, afterMs: 9_000, body: losers[2]?.open ?? null },
+      200,
+    ];
+    const world = createWorld({ script, policy: { ...policy, totalMs: 50_000, attemptTimeoutMs: 2_000 } });
+    const response = await world.serve();
+    expect(await response.text()).toBe('answer 4');
+    await world.time.advance(60_000);
+    expect(losers.map((body) => [body.opened(), body.cancelled()])).toEqual([
+      [1, 1],
+      [1, 1],
+      [1, 1],
+    ]);
+  });
+});
+
+describe('what an overtaken attempt brings while the next one waits', () => {
+  test('its body holds no connection through the wait', async () => {
+    const body = watchedBody(['x']);
+    const world = createWorld({
+      script: [{ status: 503, afterMs: 10_200, body: body.open }, 200],
+      policy: { ...policy, backoff: constant(5_000) },
+    });
+    const answer = world.start();
+    await world.time.advance(10_400);
+    expect([body.opened(), body.cancelled()]).toEqual([1, 1]);
+    await world.time.until(answer);
+    expect(world.network.times()).toEqual([0, 15_000]);
+  });
+
+  test('its Retry-After counts: never earlier than the server said', async () => {
+    const world = createWorld({
+      script: [{ status: 503, afterMs: 10_500, headers: { 'Retry-After': '5' } }, 200],
+      policy,
+    });
+    expect((await world.serve()).status).toBe(200);
+    expect(world.network.times()[1]).toBeGreaterThanOrEqual(15_500);
+  });
+
+  test('a Retry-After over the cap ends the request with its answer', async () => {
+    const world = createWorld({
+      script: [{ status: 503, afterMs: 10_500, headers: { 'Retry-After': '3600' } }, 200],
+      policy,
+    });
+    expect((await world.serve()).status).toBe(503);
+    expect(world.network.sent).toHaveLength(1);
+  });
+
+  test('an answer that the cache would serve again is gone around', async () => {
+    const world = createWorld({
+      script: [{ status: 502, afterMs: 10_500, headers: { 'Cache-Control': 'max-age=60' } }, 200],
+      policy,
+    });
+    expect((await world.serve()).status).toBe(200);
+    expect(world.network.sent[1]?.init?.cache).toBe('reload');
+  });
+});
+
+describe('at most two attempts per origin are overtaken', () => {
+  test('the third is waited for, and may be overtaken by nobody', async () => {
+    const world = createWorld({ script: () => ({ status: 200, afterMs: 20_000 }), policy });
+    const answers = Promise.all([world.start(), world.start(), world.start()]);
+    await world.time.until(answers);
+    expect(world.network.times()).toEqual([0, 0, 0, 11_000, 11_000]);
+    expect(world.time.elapsed()).toBe(20_000);
+  });
+
+  test('another origin has its own two', async () => {
+    const world = createWorld({ script: () => ({ status: 200, afterMs: 20_000 }), policy });
+    const other = () => world.start({ request: new Request('https://other.test/') });
+    await world.time.until(Promise.all([world.start(), world.start(), other(), other()]));
+    expect(world.network.times()).toEqual([0, 0, 0, 0, 11_000, 11_000, 11_000, 11_000]);
+  });
+
+  test('a place is free again when the overtaken one has answered', async () => {
+    const world = createWorld({ script: () => ({ status: 200, afterMs: 12_000 }), policy });
+    await world.time.until(Promise.all([world.start(), world.start()]));
+    await world.time.advance(20_000);
+    const before = world.network.sent.length;
+    await world.time.until(Promise.all([world.start(), world.start()]));
+    expect(world.network.sent.length - before).toBe(4);
+  });
+
+  test('a request that is not repeated takes no place', async () => {
+    const world = createWorld({
+      script: () => ({ status: 200, afterMs: 20_000 }),
+      policy,
+    });
+    // These two cannot start another attempt before their deadline.
+    const hopeless = () => world.start({ policy: { totalMs: 10_100 } });
+    await world.time.until(Promise.all([hopeless(), hopeless(), world.start()]));
+    expect(world.network.times()).toEqual([0, 0, 0, 11_000]);
+  });
+
+  test('races: two places per origin, given back one by one', () => {
+    const races = createRaces();
+    const first = races.enter('https://a.test');
+    const second = races.enter('https://a.test');
+    expect([typeof first, typeof second]).toEqual(['function', 'function']);
+    expect(races.enter('https://a.test')).toBeUndefined();
+    expect(races.enter('https://b.test')).toBeTypeOf('function');
+    first?.();
+    expect(races.enter('https://a.test')).toBeTypeOf('function');
+    expect(races.enter('https://a.test')).toBeUndefined();
+    second?.();
+    expect(races.enter('https://a.test')).toBeTypeOf('function');
+  });
+});
+
+describe('never two at once', () => {
+  const put = (body: string | null) => new Request('https://app.test/api/items', { method: 'PUT', body });
+  test.each([
+    { name: 'PUT', request: () => put('body') },
+    { name: 'PUT without a body', request: () => put(null) },
+    { name: 'DELETE', request: () => new Request('https://app.test/api/items', { method: 'DELETE' }) },
+    {
+      name: 'keyed POST',
+      request: () => new Request('https://app.test/', { method: 'POST', headers: { 'Idempotency-Key': '1' } }),
+    },
+    { name: 'a navigation', request: () => new Request('https://app.test/'), facts: NAVIGATION },
+    { name: 'QUERY with a body', request: () => new Request('https://app.test/', { method: 'QUERY', body: 'q' }) },
+  ])('$name', async ({ request, facts = {} }) => {
+    const world = createWorld({ script: [{ status: 200, afterMs: 40_000 }] });
+    expect(await (await world.serve({ request: request(), facts })).text()).toBe('answer 1');
+    expect(world.network.sent).toHaveLength(1);
+    expect(world.time.elapsed()).toBe(40_000);
+    expect(world.steps).toEqual([{ at: 0, type: 'attempt' }]);
+  });
+
+  test('a write that fails late is repeated after its failure', async () => {
+    const world = createWorld({ script: [{ reset: true, afterMs: 15_000 }, 200] });
+    expect((await world.serve({ request: put('body') })).status).toBe(200);
+    expect(world.network.times()).toEqual([0, 15_500]);
+  });
+});

@@ -1,0 +1,159 @@
+import { createOriginBook, type OriginBook } from '../../src/engine/origin-book.ts';
+import type { Ports } from '../../src/engine/ports.ts';
+import { createRaces } from '../../src/engine/races.ts';
+import type { Call, Engine, Step } from '../../src/engine/run.ts';
+import { serve } from '../../src/engine/serve.ts';
+import { exponential } from '../../src/policy/backoff.ts';
+import { BUDGET_DEFAULTS, type BudgetPolicy } from '../../src/policy/budget.ts';
+import type { RequestFacts } from '../../src/policy/eligibility.ts';
+import { DEFAULTS, NAVIGATION_DEFAULTS, type RetryPolicy } from '../../src/policy/policy.ts';
+import { createMemoryStore, type MemoryStore } from './memory-store.ts';
+import { requestFacts } from './request-facts.ts';
+import { type Answer, createNetwork, type Network } from './scripted-network.ts';
+import { createVirtualTime, type Sleeper, type VirtualTime, virtualPorts } from './virtual-time.ts';
+
+/** The defaults without chance: 500 ms, 1 s, 2 s; after a 429 or 503 1 s, 2 s, 4 s. */
+export const EXACT: RetryPolicy = {
+  ...DEFAULTS,
+  backoff: exponential({ baseMs: 500, maxMs: 10_000 }),
+  throttledBackoff: exponential({ baseMs: 1_000, maxMs: 10_000 }),
+};
+export const EXACT_NAVIGATION: RetryPolicy = {
+  ...NAVIGATION_DEFAULTS,
+  backoff: EXACT.backoff,
+  throttledBackoff: EXACT.throttledBackoff,
+};
+export const NAVIGATION: Partial<RequestFacts> = { navigation: true, mode: 'navigate', destination: 'document' };
+
+export interface WorldOptions {
+  readonly script?: readonly Answer[] | ((request: Request, earlier: number) => Answer);
+  readonly policy?: Partial<RetryPolicy>;
+  readonly budget?: Partial<BudgetPolicy>;
+  readonly random?: () => number;
+  readonly isOnline?: () => boolean;
+  readonly time?: VirtualTime;
+  readonly store?: MemoryStore;
+  readonly prepare?: (response: Response) => Response;
+}
+
+export interface CallOptions {
+  readonly request?: Request;
+  readonly facts?: Partial<RequestFacts>;
+  readonly policy?: Partial<RetryPolicy>;
+  readonly first?: Promise<Response | undefined>;
+  readonly group?: string;
+}
+
+/** A step and when it was told, in milliseconds since the clock was made. */
+export type Told = Step & { readonly at: number };
+
+/** Everything the engine needs, under the control of a test. */
+export interface World {
+  readonly time: VirtualTime;
+  readonly network: Network;
+  readonly engine: Engine;
+  readonly ports: Ports;
+  readonly book: OriginBook;
+  readonly store: MemoryStore;
+  readonly sleeper: Sleeper;
+  readonly steps: Told[];
+  readonly faults: unknown[];
+  readonly problems: unknown[];
+  readonly kept: Promise<unknown>[];
+  call(options?: CallOptions): Call;
+  /** Serves a request and lets time pass until it is answered. */
+  serve(options?: CallOptions): Promise<Response>;
+  /** Serves a request; time stands still until the test moves it. */
+  start(options?: CallOptions): Promise<Response>;
+}
+
+export const URL_OF_ITEMS = 'https://app.test/api/items';
+
+export function createWorld({
+  script = [200],
+  policy = {},
+  budget = {},
+  random,
+  isOnline,
+  time = createVirtualTime(),
+  store = createMemoryStore(),
+  prepare,
+}: WorldOptions = {}): World {
+  const network = createNetwork(time, script, prepare);
+  const chance = { ...(random ? { random } : {}), ...(isOnline ? { isOnline } : {}) };
+  const sleeper = time.sleeper();
+  const ports = virtualPorts(time, sleeper, network.fetch, chance);
+  const budgetPolicy = { ...BUDGET_DEFAULTS, ...budget };
+  const problems: unknown[] = [];
+  // The book writes behind: its timers outlive every request, and are counted apart.
+  const bookPorts = virtualPorts(time, time.sleeper(), network.fetch);
+  const book = createOriginBook(store, bookPorts, budgetPolicy, (problem) => problems.push(problem));
+  const engine: Engine = { ports, book, budget: budgetPolicy, races: createRaces(), ledger: { keptBytes: 0 } };
+  const steps: Told[] = [];
+  const faults: unknown[] = [];
+  const kept: Promise<unknown>[] = [];
+
+  const call = (options: CallOptions = {}): Call => {
+    const { request = new Request(URL_OF_ITEMS), facts, policy: own, first, group = 'data' } = options;
+    const all = factsOf(request, facts);
+    return {
+      request,
+      facts: all,
+      policy: { ...(all.navigation ? EXACT_NAVIGATION : EXACT), ...policy, ...own },
+      group,
+      ...(first ? { first } : {}),
+      tell: (step) => steps.push({ at: time.elapsed(), ...step }),
+      keepAlive: (work) => kept.push(work),
+    };
+  };
+  const start = (options?: CallOptions) => {
+    const answer = serve(call(options), engine, (fault) => faults.push(fault));
+    answer.catch(() => {});
+    return answer;
+  };
+  return {
+    time,
+    network,
+    engine,
+    ports,
+    book,
+    store,
+    sleeper,
+    steps,
+    faults,
+    problems,
+    kept,
+    call,
+    start,
+    serve: (options) => time.until(start(options)),
+  };
+}
+
+/** What the worker would have read from this request. */
+const factsOf = (request: Request, over: Partial<RequestFacts> = {}): RequestFacts => {
+  const { origin, pathname, protocol } = new URL(request.url);
+  return requestFacts({
+    method: request.method,
+    url: origin + pathname,
+    protocol,
+    origin,
+    path: pathname,
+    sameOrigin: origin === 'https://app.test',
+    keyed: request.headers.has('Idempotency-Key'),
+    hasBody: request.body !== null,
+    range: request.headers.has('Range'),
+    cache: request.cache,
+    ...over,
+  });
+};
+
+/** Resolves to what a promise was rejected with; throws if it was not. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  const nothing = Symbol('resolved');
+  const outcome = await promise.then(
+    () => nothing,
+    (error: unknown) => ({ error }),
+  );
+  if (outcome === nothing) throw new Error('resolved, where it should have been rejected');
+  return (outcome as { error: unknown }).error;
+}
