@@ -28,8 +28,8 @@ export function createBudgetPanel(retries: Retries, isBusy: () => boolean): Budg
     meter.optimum = capacity;
     meter.value = left;
     setText(tokens, `${left.toFixed(1)} of ${capacity}`);
-    // One whole token pays for the next retry.
-    if (left >= BUDGET_DEFAULTS.retryCost && !isBusy()) exhausted = false;
+    // One token would do for the next retry, but then nobody would have read why the last ones were not made.
+    if (left > meter.low && !isBusy()) exhausted = false;
     note.dataset.exhausted = String(exhausted);
     setText(note, exhausted ? EXHAUSTED : RULES);
   }
@@ -70,4 +70,4 @@ const { retryCost, successCredit, refillPerSecond } = BUDGET_DEFAULTS;
 const RULES = `A retry costs ${retryCost}, and gets it back if it succeeds. Each first-try success earns ${successCredit}, each second ${refillPerSecond}. All tabs share it.`;
 
 const EXHAUSTED =
-  'Empty: steadfetch has stopped retrying, so that it does not make an outage worse. Every request still goes out once, and the page gets the answer as it is.';
+  'It ran empty: steadfetch stopped retrying, so as not to make an outage worse. Every request still goes out once, and the page gets its answer as it is.';

@@ -52,21 +52,20 @@ export const FAULTS: readonly [Fault, ...Fault[]] = [
     id: 'stall',
     name: 'The first attempt hangs',
     expect:
-      'No answer comes. After 10 s steadfetch starts a second attempt beside the first; the page alone waits until the connection dies. Of ten requests, two hang.',
+      'After 10 s without an answer, steadfetch starts a second attempt beside the first. Of ten requests, two hang.',
     steps: (index) => (index < MOST_HANGING ? [{ stall: 'headers', stallMs: 15_000 }, FINE] : [FINE]),
   },
   {
     id: 'always-503',
     name: 'Always 503',
     expect:
-      'Nothing helps, so after four attempts the page gets the server’s last answer as it is. Send 10 a few times: the retry budget runs dry, and the broken server is left in peace.',
+      'Nothing helps: after four attempts the page gets the last answer. Send 10, and the retry budget spares the broken server.',
     steps: always({ status: 503 }),
   },
   {
     id: 'cut',
     name: 'Body cut in the middle',
-    expect:
-      'The answer has begun, so the page has it already: a started answer is final, and both lanes fail the same way.',
+    expect: 'A started answer is final: the page has begun to read it. So both lanes fail the same way.',
     steps: always({ truncate: true, bytes: 20_000 }),
   },
   {

@@ -30,7 +30,7 @@ export function createRow(number: number): Row {
       }
       const { end, sentAt } = trace;
       element.dataset.outcome = end === undefined ? 'open' : isSuccess(end) ? 'ok' : 'fail';
-      setText(what, end ? result(end) : '…');
+      setText(what, end ? result(end) : '');
       setText(time, end ? duration(end.at - sentAt) : running(now - sentAt));
       // Read out when somebody asks for it, not at every frame.
       if (end || words.textContent === '') setText(words, story(trace));

@@ -35,11 +35,14 @@ export async function ask(url: string): Promise<End> {
   }
 }
 
-/** The server's second port, which is another origin; `undefined` where it cannot be reached. */
+/** The server's second port, which is another origin; `undefined` where this page cannot reach it. */
 export async function findSecondOrigin(): Promise<string | undefined> {
+  // It listens on the loopback interface only, and asking for that from elsewhere makes browsers ask the user.
+  if (!['localhost', '127.0.0.1', '[::1]'].includes(location.hostname)) return undefined;
   try {
     const { origin } = await (await fetch('/wire-control/second-origin')).json();
-    return typeof origin === 'string' ? origin : undefined;
+    await fetch(`${origin}/wire/bare-probe`);
+    return String(origin);
   } catch {
     return undefined;
   }

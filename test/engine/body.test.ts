@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MAX_KEPT_BYTES } from '../../src/engine/body.ts';
+import { serve } from '../../src/engine/serve.ts';
 import { constant } from '../../src/policy/backoff.ts';
 import { createWorld, rejection } from '../support/engine-world.ts';
 import type { Answer } from '../support/scripted-network.ts';
@@ -8,6 +9,8 @@ const URL = 'https://app.test/api/items/1';
 const put = (body: BodyInit) => new Request(URL, { method: 'PUT', body, duplex: 'half' } as RequestInit);
 const bytesOf = async (body: BodyInit) => new Uint8Array(await new Response(body).arrayBuffer());
 const MIB = 1_048_576;
+/** A matcher would compare them one by one and take seconds. */
+const same = (one: Uint8Array | undefined, other: Uint8Array) => one !== undefined && Buffer.compare(one, other) === 0;
 
 describe('a body is sent byte for byte each time', () => {
   const every = Uint8Array.from({ length: 256_000 }, (_, index) => index % 256);
@@ -36,7 +39,7 @@ describe('a body is sent byte for byte each time', () => {
     const expected = await bytesOf(body());
     expect(world.network.sent).toHaveLength(4);
     for (const sent of world.network.sent) {
-      expect(sent.body).toEqual(expected);
+      expect(same(sent.body, expected)).toBe(true);
       expect(sent.request.headers.get('Content-Type')).toBe(type);
     }
     expect(world.engine.ledger.keptBytes).toBe(0);
@@ -50,7 +53,7 @@ describe('a body is sent byte for byte each time', () => {
     const world = createWorld({ script: [503, 200] });
     await world.serve({ request });
     const [first, second] = world.network.sent;
-    expect(second?.body).toEqual(first?.body);
+    expect(same(second?.body, first?.body ?? new Uint8Array())).toBe(true);
     const boundary = /boundary=(.*)$/.exec(request.headers.get('Content-Type') ?? '')?.[1];
     for (const sent of world.network.sent) {
       expect(sent.request.headers.get('Content-Type')).toContain(boundary);
@@ -59,7 +62,7 @@ describe('a body is sent byte for byte each time', () => {
         headers: { 'Content-Type': sent.request.headers.get('Content-Type') ?? '' },
       }).formData();
       expect(parsed.get('text')).toBe('é');
-      expect(new Uint8Array(await (parsed.get('file') as File).arrayBuffer())).toEqual(every);
+      expect(same(new Uint8Array(await (parsed.get('file') as File).arrayBuffer()), every)).toBe(true);
     }
   });
 });
@@ -134,7 +137,6 @@ describe('a body that is too large', () => {
     // A network that takes nothing: only our count reads.
     const world = createWorld({ script: ['hang'] });
     const engine = { ...world.engine, ports: { ...world.ports, fetch: () => new Promise<Response>(() => {}) } };
-    const { serve } = await import('../../src/engine/serve.ts');
     void serve(world.call({ request: put(body) }), engine, () => {});
     await world.time.settle();
     expect(pulled).toBeLessThanOrEqual(18);
@@ -184,7 +186,6 @@ describe('8 MiB are kept in all', () => {
         throw new Error('tell is broken');
       },
     };
-    const { serve } = await import('../../src/engine/serve.ts');
     await world.time.until(serve(call, world.engine, () => {}));
     expect(world.engine.ledger.keptBytes).toBe(0);
   });
@@ -273,39 +274,19 @@ describe('a browser without Request.body', () => {
       },
     });
   };
-  const through = (request: Request, script: Answer[], bytesEach: number[]) => {
-    const world = createWorld({
-      script: (sent, earlier) => {
-        void sent.arrayBuffer().then((bytes) => bytesEach.push(bytes.byteLength));
-        return script[earlier] ?? 200;
-      },
-    });
-    return { world, work: world.serve({ request: withoutBody(request), facts: { hasBody: true } }) };
-  };
+  const DELETE = new Request(URL, { method: 'DELETE' });
 
-  test('the copy is read at once instead', async () => {
-    const bytesEach: number[] = [];
-    const { world, work } = through(put('four'), [503, 200], bytesEach);
-    expect((await work).status).toBe(200);
+  test.each<{ name: string; request: Request; bytesEach: number[]; status: number }>([
+    { name: 'the copy is read at once instead', request: put('four'), bytesEach: [4, 4, 4, 4], status: 200 },
+    { name: 'too much is too much', request: put(new Uint8Array(2 * MIB)), bytesEach: [2 * MIB], status: 503 },
+    { name: 'a DELETE that may have a body is repeated', request: DELETE, bytesEach: [0, 0, 0, 0], status: 200 },
+  ])('$name', async ({ request, bytesEach, status }) => {
+    const world = createWorld({ script: [503, 503, 503, 200] });
+    const response = await world.serve({ request: withoutBody(request), facts: { hasBody: true } });
+    expect(response.status).toBe(status);
     await world.time.settle();
-    expect(bytesEach).toEqual([4, 4]);
+    expect(world.network.sent.map(({ body }) => body?.byteLength)).toEqual(bytesEach);
     expect(world.engine.ledger.keptBytes).toBe(0);
-  });
-
-  test('too much is too much there as well', async () => {
-    const bytesEach: number[] = [];
-    const { world, work } = through(put(new Uint8Array(2 * MIB)), [503, 200], bytesEach);
-    expect((await work).status).toBe(503);
-    await world.time.settle();
-    expect(bytesEach).toEqual([2 * MIB]);
-    expect(world.engine.ledger.keptBytes).toBe(0);
-  });
-
-  test('a DELETE of which nobody knows whether it has a body is repeated', async () => {
-    const bytesEach: number[] = [];
-    const { world, work } = through(new Request(URL, { method: 'DELETE' }), [503, 503, 503, 200], bytesEach);
-    expect((await work).status).toBe(200);
-    expect(world.network.sent).toHaveLength(4);
     expect(world.faults).toEqual([]);
   });
 });

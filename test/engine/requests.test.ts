@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { constant } from '../../src/policy/backoff.ts';
 import type { RequestFacts } from '../../src/policy/eligibility.ts';
-import { createWorld, NAVIGATION } from '../support/engine-world.ts';
+import { createWorld, NAVIGATION, rejection } from '../support/engine-world.ts';
 import type { Answer } from '../support/scripted-network.ts';
 
 const URL = 'https://app.test/api/items?q=1';
@@ -189,8 +189,8 @@ describe('an answer that the browser has asked for already', () => {
 
   test('that fails, and all after it: the last error', async () => {
     const world = createWorld({ script: ['reset'] });
-    const work = world.serve({ facts: NAVIGATION, first: Promise.reject(new TypeError('lost')) });
-    await expect(work).rejects.toBe(world.network.sent[1]?.error ?? work);
+    const error = await rejection(world.serve({ facts: NAVIGATION, first: Promise.reject(new TypeError('lost')) }));
+    expect(error).toBe(world.network.sent[1]?.error);
     expect(world.network.sent).toHaveLength(2);
   });
 });

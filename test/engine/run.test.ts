@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { serve } from '../../src/engine/serve.ts';
 import { constant, exponential, list } from '../../src/policy/backoff.ts';
 import { createWorld, NAVIGATION, rejection, type Told, type WorldOptions } from '../support/engine-world.ts';
 import { imf } from '../support/http-dates.ts';
@@ -156,7 +157,6 @@ describe('what the page gets', () => {
     for (const thrown of [undefined, null, 0, 'nothing']) {
       const world = createWorld({ policy: { attempts: 2 } });
       const engine = { ...world.engine, ports: { ...world.ports, fetch: () => Promise.reject(thrown) } };
-      const { serve } = await import('../../src/engine/serve.ts');
       expect(await rejection(world.time.until(serve(world.call(), engine, () => {})))).toBe(thrown);
     }
   });

@@ -68,6 +68,8 @@ export function createNetwork(
     if (request.bodyUsed) throw new TypeError('the body was used up before it was sent');
     request.signal.throwIfAborted();
     const upload = request.body === null ? undefined : read(request).then((bytes) => (one.body = bytes));
+    // An answer may come first, and then nobody asks how the upload ended.
+    upload?.catch(() => {});
     const detailed: Detailed =
       typeof answer === 'number' ? { status: answer } : answer === 'reset' ? { reset: true } : (answer as Detailed);
     const work = async (): Promise<Response> => {
