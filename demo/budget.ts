@@ -1,4 +1,4 @@
-import type { LayerStatus, Retries } from '../src/page/index.ts';
+import type { BudgetExhausted, LayerStatus, Retries } from '../src/page/index.ts';
 import { BUDGET_DEFAULTS } from '../src/policy/index.ts';
 import { byId, setText } from './dom.ts';
 
@@ -6,10 +6,12 @@ import { byId, setText } from './dom.ts';
 export interface BudgetPanel {
   /** Starts to look, and looks until nothing is under way and the budget is full again. */
   watch(origin: string): void;
-  /** Says that the worker has found it empty. */
-  showExhausted(): void;
+  /** Says that the worker has found it empty, if it is the one shown. */
+  showExhausted(event: BudgetExhausted): void;
 }
 
+/** What a `fetch` without a route of its own belongs to. */
+const GROUP = 'data';
 const BUSY_POLL_MS = 250;
 const IDLE_POLL_MS = 1_000;
 
@@ -52,15 +54,15 @@ export function createBudgetPanel(retries: Retries, isBusy: () => boolean): Budg
       watching = true;
       void look();
     },
-    showExhausted() {
-      exhausted = true;
+    showExhausted(event) {
+      if (event.origin === origin && event.group === GROUP) exhausted = true;
     },
   };
 }
 
 /** A budget that is full is not listed. */
 function budgetOf(status: LayerStatus | undefined, origin: string): { left: number; capacity: number } {
-  const found = status?.origins.find((one) => one.origin === origin && one.group === 'data');
+  const found = status?.origins.find((one) => one.origin === origin && one.group === GROUP);
   const capacity = found?.capacity ?? BUDGET_DEFAULTS.capacity;
   return { left: found?.tokens ?? capacity, capacity };
 }

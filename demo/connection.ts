@@ -13,6 +13,7 @@ export function showConnection(retries: Retries): void {
     setText(byId('connection-state', HTMLElement), `${state}${version}`);
     const why = state === 'failed' && retries.error !== undefined ? ` (${messageOf(retries.error)})` : '';
     setText(byId('connection-words', HTMLElement), WORDS[state] + why);
+    byId('with-off', HTMLElement).hidden = state === 'controlled' || state === 'waiting';
     reload.hidden = state !== 'uncontrolled-reload';
   };
   show(retries.state);

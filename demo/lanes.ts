@@ -21,7 +21,7 @@ export function createLane(section: HTMLElement): Lane {
     'score',
     make('div', 'is-ok', make('dt', '', 'succeeded'), succeeded),
     make('div', 'is-fail', make('dt', '', 'failed'), failed),
-    make('div', '', make('dt', '', 'hits at the server'), hits),
+    make('div', '', make('dt', '', 'server hits'), hits),
   );
   const list = make('ol', 'rows');
   const axis = make('div', 'axis', ...Array.from({ length: TICKS }, () => make('span', '')));

@@ -31,11 +31,12 @@ export function layOut(trace: Trace, now: number, scaleMs: number, widthPx: numb
   const { sentAt, attempts, waits, end } = trace;
   const x = (at: number) => (Math.max(0, at - sentAt) / scaleMs) * widthPx;
   const last = end?.at ?? now;
-  const waitAfter = (index: number) => waits.findLast(({ attempt }) => attempt === index + 1);
+  const waitsAfter = (index: number) => waits.filter(({ attempt }) => attempt === index + 1);
 
   const blocks = attempts.map(({ at }, index) => {
-    const over = waitAfter(index)?.from ?? attempts[index + 1]?.at ?? last;
-    return { from: x(at), to: x(over), gap: waitAfter(index) ? LEAST_WAIT_PX : 1 };
+    const wait = waitsAfter(index)[0];
+    const over = wait?.from ?? attempts[index + 1]?.at ?? last;
+    return { from: x(at), to: x(over), gap: wait ? LEAST_WAIT_PX : 1 };
   });
   makeRoom(blocks, widthPx);
 
@@ -46,7 +47,8 @@ export function layOut(trace: Trace, now: number, scaleMs: number, widthPx: numb
     pieces.push(piece('queue', 'quiet', 0, blocks[0]?.from ?? x(last), '', title));
   }
   for (const [index, block] of blocks.entries()) {
-    const wait = waitAfter(index);
+    // More than one: the device went offline during the first.
+    const wait = waitsAfter(index).at(-1);
     pieces.push(attemptPiece(trace, index, block, wait));
     if (!wait) continue;
     const to = blocks[index + 1]?.from ?? Math.min(widthPx, Math.max(block.to, x(Math.min(last, wait.until ?? last))));
@@ -58,7 +60,7 @@ export function layOut(trace: Trace, now: number, scaleMs: number, widthPx: numb
   const reason = trace.gaveUp?.reason;
   if (reason !== undefined && reason !== 'attempts') {
     const from = (blocks.at(-1)?.to ?? 0) + 6;
-    pieces.push(piece('reason', 'quiet', from, widthPx, REASONS[reason], `gave up: ${REASONS[reason]}`));
+    pieces.push(piece('reason', 'quiet', from, widthPx, [REASONS[reason], reason], `gave up: ${REASONS[reason]}`));
   }
   return pieces;
 }
@@ -102,6 +104,7 @@ function attemptPiece({ attempts, end }: Trace, index: number, block: Block, wai
 function waitLabels({ from, until, by }: Wait): readonly string[] {
   if (until === undefined) return ['offline'];
   const time = duration(until - from);
+  if (by === 'offline') return [`offline, ${time}`, 'offline'];
   return by === 'retry-after' ? [`Retry-After, ${time}`, time] : [time];
 }
 

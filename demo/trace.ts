@@ -23,7 +23,7 @@ export interface Attempt {
 
 /** Time that the worker lets pass after an attempt. */
 export interface Wait {
-  /** The attempt before it, from 1. */
+  /** The attempt before it, as the server counts, from 1. */
   readonly attempt: number;
   readonly from: number;
   /** Absent while nobody knows. */
@@ -58,7 +58,9 @@ export const withEnd = (trace: Trace, end: End): Trace => ({ ...trace, end });
 export function withEvent(trace: Trace, event: LayerEvent): Trace {
   switch (event.type) {
     case 'retry-scheduled': {
-      const { attempt, at: from, delayMs, cause, by } = event;
+      const { at: from, delayMs, cause, by } = event;
+      // Attempts of a device that is offline never reach the server, which therefore counts fewer of them.
+      const attempt = event.attempt - trace.waits.filter((wait) => wait.by === 'offline').length;
       return { ...trace, waits: [...trace.waits, { attempt, from, until: from + delayMs, cause, by }] };
     }
     case 'waiting': {

@@ -1,6 +1,5 @@
 import { make, setText } from './dom.ts';
-import type { Piece } from './timeline.ts';
-import { layOut } from './timeline.ts';
+import { layOut, type Piece } from './timeline.ts';
 import { isSuccess, type Trace } from './trace.ts';
 import { duration, result, story } from './words.ts';
 

@@ -41,7 +41,6 @@ export async function findSecondOrigin(): Promise<string | undefined> {
   if (!['localhost', '127.0.0.1', '[::1]'].includes(location.hostname)) return undefined;
   try {
     const { origin } = await (await fetch('/wire-control/second-origin')).json();
-    await fetch(`${origin}/wire/bare-probe`);
     return String(origin);
   } catch {
     return undefined;

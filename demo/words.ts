@@ -2,10 +2,12 @@ import type { LayerEvent } from '../src/page/index.ts';
 import type { GiveUpReason } from '../src/policy/index.ts';
 import { type End, isSuccess, type Trace, type Wait } from './trace.ts';
 
+const NO_BREAK = '\u00a0';
+
 /** `8 ms`, `0.42 s`, `15.0 s` */
 export function duration(ms: number): string {
-  if (ms < 99.5) return `${Math.max(0, Math.round(ms))} ms`;
-  return `${(ms / 1_000).toFixed(ms < 9_950 ? 2 : 1)} s`;
+  if (ms < 99.5) return `${Math.max(0, Math.round(ms))}${NO_BREAK}ms`;
+  return `${(ms / 1_000).toFixed(ms < 9_950 ? 2 : 1)}${NO_BREAK}s`;
 }
 
 /** What the page got, as short as it goes. */
@@ -64,7 +66,7 @@ export function sentence(event: LayerEvent, trace: Trace | undefined): string {
 }
 
 /** A whole timeline in words, for those who do not see it. */
-export function story({ number, sentAt, attempts, waits, end }: Trace): string {
+export function story({ number, sentAt, attempts, waits, gaveUp, end }: Trace): string {
   const parts = attempts.flatMap(({ status }, index) => [
     `attempt ${index + 1}: ${status ?? 'no answer'}`,
     ...waits.filter(({ attempt }) => attempt === index + 1).map(pause),
@@ -72,7 +74,8 @@ export function story({ number, sentAt, attempts, waits, end }: Trace): string {
   const outcome = end
     ? `${isSuccess(end) ? 'succeeded' : 'failed'} with ${result(end)} after ${duration(end.at - sentAt)}`
     : 'under way';
-  return `Request ${number} ${[outcome, ...parts].join('; ')}.`;
+  const reason = gaveUp ? [`gave up, because ${REASONS[gaveUp.reason]}`] : [];
+  return `Request ${number} ${[outcome, ...parts, ...reason].join('; ')}.`;
 }
 
 export function pause({ from, until, by }: Wait): string {

@@ -25,12 +25,15 @@ export interface KeptBody {
  */
 export function keepBody(request: Request, maxBytes: number, ledger: BodyLedger, ports: Ports): KeptBody {
   let bytes = 0;
+  let released = false;
   const fits = (more: number): boolean => {
+    if (released) return false;
     bytes += more;
     ledger.keptBytes += more;
     return bytes <= maxBytes && ledger.keptBytes <= MAX_KEPT_BYTES;
   };
   const release = (): void => {
+    released = true;
     ledger.keptBytes -= bytes;
     bytes = 0;
     // The last attempt takes the original, whose body is then not ours to cancel.

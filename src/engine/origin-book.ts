@@ -33,6 +33,7 @@ export interface OriginBook {
   status(): { readonly storage: 'indexeddb' | 'memory'; readonly origins: readonly OriginStatus[] };
 }
 
+const MAX_RECORDS = 200;
 const LOAD_MS = 20;
 const WRITE_AFTER_MS = 500;
 /** What only makes the budget richer may wait; it is written with the next retry if one comes first. */
@@ -49,15 +50,17 @@ export function createOriginBook(
   const records = new Map<string, OriginRecord>();
   /** What happened since the last write, to be applied again to what is stored by then. */
   const unwritten = new Map<string, { readonly key: OriginKey; readonly events: OriginEvent[] }>();
+  /** Records that made room for others, to be deleted from the store as well. */
+  const forgotten = new Set<string>();
   const exhausted = new Set<string>();
   let storage: 'indexeddb' | 'memory' = 'indexeddb';
   let planned: { readonly at: number; readonly timer: Sleep } | undefined;
-  let writing: Promise<void> = Promise.resolve();
   const awaiting: (() => void)[] = [];
 
   const carryOnInMemory = (problem: unknown): void => {
     storage = 'memory';
     unwritten.clear();
+    forgotten.clear();
     onProblem(problem);
   };
 
@@ -68,7 +71,19 @@ export function createOriginBook(
     const since = unwritten.get(id);
     const record = since?.events.reduce(apply, stored ?? fresh(since.key, ports.now())) ?? stored;
     if (record === undefined) records.delete(id);
-    else records.set(id, record);
+    else put(id, record);
+  };
+
+  /** A map keeps the order in which its keys came: the first is the one that was used least recently. */
+  const put = (id: string, record: OriginRecord): void => {
+    records.delete(id);
+    records.set(id, record);
+    forgotten.delete(id);
+    const [oldest] = records.keys();
+    if (records.size <= MAX_RECORDS || oldest === undefined) return;
+    records.delete(oldest);
+    unwritten.delete(oldest);
+    forgotten.add(oldest);
   };
 
   const apply = (record: OriginRecord, event: OriginEvent): OriginRecord =>
@@ -87,7 +102,10 @@ export function createOriginBook(
   };
 
   const flush = async (): Promise<void> => {
+    if (storage === 'memory') return;
     const transitions = new Map<string, Transition>();
+    for (const id of forgotten) transitions.set(id, () => undefined);
+    forgotten.clear();
     for (const [id, { key, events }] of unwritten) {
       transitions.set(id, (stored) => {
         const now = ports.now();
@@ -118,8 +136,9 @@ export function createOriginBook(
     });
   };
 
-  const loaded = load();
-  const loadedInTime = within(loaded, LOAD_MS, ports).catch(() => {});
+  // Every write comes after the load: what it brings back must not miss what is being written.
+  let writing = load();
+  const loadedInTime = within(writing, LOAD_MS, ports).catch(() => {});
 
   return {
     ready: () => loadedInTime,
@@ -135,7 +154,7 @@ export function createOriginBook(
       const before = records.get(id);
       // A new record is full: a success has nothing to add to it, and the usual case nothing to do.
       if (before === undefined && event.kind === 'first-try-succeeded') return;
-      records.set(id, advance(before ?? fresh(key, event.at), event, budget));
+      put(id, advance(before ?? fresh(key, event.at), event, budget));
       if (storage === 'memory') return;
       const since = unwritten.get(id);
       if (since) since.events.push(event);
@@ -150,12 +169,14 @@ export function createOriginBook(
     written: () => (planned === undefined ? writing : new Promise((resolve) => awaiting.push(resolve))),
     status: () => ({
       storage,
-      origins: [...records.values()].map(({ origin, group, budget: bucket }) => ({
-        origin,
-        group,
-        tokens: refill(bucket, ports.now(), budget).tokens,
-        capacity: budget.capacity,
-      })),
+      origins: [...records.values()]
+        .filter((record) => !isInitial(record, ports.now(), budget))
+        .map(({ origin, group, budget: bucket }) => ({
+          origin,
+          group,
+          tokens: refill(bucket, ports.now(), budget).tokens,
+          capacity: budget.capacity,
+        })),
     }),
   };
 }

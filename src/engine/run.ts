@@ -6,7 +6,6 @@ import { cacheBypass, mayRace, takesOriginal } from '../policy/replay.js';
 import { type Landing, land } from './attempt.js';
 import { type BodyLedger, type KeptBody, keepBody } from './body.js';
 import { cancelBody, discard } from './discard.js';
-import { untilOnline } from './offline.js';
 import type { OriginBook } from './origin-book.js';
 import type { Ports } from './ports.js';
 import type { Races } from './races.js';
@@ -78,6 +77,8 @@ type Phase =
   | { readonly kind: 'flying'; readonly overtakeAt?: number }
   /** The next attempt starts at `until`; it has been paid for. */
   | { readonly kind: 'waiting'; readonly until: number; readonly cost: number }
+  /** The device is offline; it is asked again at `askAt`. */
+  | { readonly kind: 'offline'; readonly askAt: number }
   /** No further attempt will start; what is in flight is waited for. */
   | { readonly kind: 'stopped'; readonly reason: GiveUpReason };
 
@@ -100,23 +101,31 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   let troubled = false;
 
   function launch(cost?: number): Phase {
-    const attempt = ++flights.launched;
+    const attempt = flights.launched + 1;
     counted += 1;
+    const sent = attempt === 1 && call.first ? preloaded(call.first, request) : send(take(attempt));
+    flights.launched = attempt;
     if (cost !== undefined) paid.set(attempt, cost);
-    const sent = attempt === 1 && call.first ? preloaded(call.first) : send(attempt);
     flights.inFlight.set(attempt, land(attempt, sent, ports.now));
     call.tell({ type: 'attempt' });
     const overtakes = mayRace(facts) && counted < policy.attempts;
     return overtakes ? { kind: 'flying', overtakeAt: ports.now() + policy.attemptTimeoutMs } : { kind: 'flying' };
   }
 
-  const preloaded = async (first: Promise<Response | undefined>): Promise<Response> => (await first) ?? send(1);
+  /** What an attempt fetches. While the device is offline even the last one takes a clone, because it will not count. */
+  const take = (attempt: number): Request =>
+    takesOriginal(facts, facts.hasBody ? counted : attempt, policy.attempts) && (attempt === 1 || ports.isOnline())
+      ? request
+      : request.clone();
 
-  async function send(attempt: number): Promise<Response> {
-    // Async, so that even a fetch or a clone that throws is an outcome like any other.
-    const sent = takesOriginal(facts, facts.hasBody ? counted : attempt, policy.attempts) ? request : request.clone();
+  async function send(sent: Request): Promise<Response> {
+    // Async, so that a fetch that throws is an outcome like any other.
     if (bypass() !== 'reload') return ports.fetch(sent);
     return ports.fetch(sent, { cache: 'reload', referrer: request.referrer, referrerPolicy: request.referrerPolicy });
+  }
+
+  async function preloaded(first: Promise<Response | undefined>, original: Request): Promise<Response> {
+    return (await first) ?? ports.fetch(original);
   }
 
   const bypass = () => cacheBypass(facts, { discardedFresh, inFlight: flights.inFlight.size > 0 });
@@ -166,19 +175,38 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     flights.response = kept;
   }
 
-  async function waitOnline(): Promise<Phase> {
+  function waitOnline(): Phase {
     counted -= 1;
     troubled = true;
     call.tell({ type: 'waiting', cause: 'offline' });
-    if (!(await untilOnline(ports, deadline))) return { kind: 'stopped', reason: 'offline' };
-    call.tell({ type: 'released', cause: 'offline' });
-    // Every tab and every waiting request comes back at the same moment.
-    return { kind: 'waiting', until: ports.now() + ports.random() * ONLINE_SPREAD_MS, cost: 0 };
+    return askLater();
   }
 
-  async function nextLanding(wakeAt: number | undefined): Promise<Landing | undefined> {
-    if (wakeAt === undefined) return Promise.race(flights.inFlight.values());
-    const timer = ports.sleep(Math.max(0, wakeAt - ports.now()));
+  const askLater = (): Phase => ({ kind: 'offline', askAt: Math.min(ports.now() + ASK_ONLINE_MS, deadline) });
+
+  /** Is the device back? Then go, but not all at the same moment. */
+  function askOnline(): Phase {
+    const leftMs = deadline - ports.now();
+    if (leftMs <= 0) return { kind: 'stopped', reason: 'offline' };
+    if (!ports.isOnline()) return askLater();
+    call.tell({ type: 'released', cause: 'offline' });
+    return { kind: 'waiting', until: ports.now() + ports.random() * Math.min(ONLINE_SPREAD_MS, leftMs), cost: 0 };
+  }
+
+  /** The newest attempt is overdue: the next may start beside it, if not too many of this origin are overtaken. */
+  async function overtake(): Promise<Phase> {
+    const leave = races.enter(facts.origin);
+    if (leave === undefined) return { kind: 'flying' };
+    const overdue = flights.inFlight.get(flights.launched);
+    const next = await react({ kind: 'timeout', afterMs: policy.attemptTimeoutMs });
+    if (next.kind === 'waiting') void overdue?.then(leave);
+    else leave();
+    return next;
+  }
+
+  async function nextLanding(at: number | undefined): Promise<Landing | undefined> {
+    if (at === undefined) return Promise.race(flights.inFlight.values());
+    const timer = ports.sleep(Math.max(0, at - ports.now()));
     const elapsed = timer.done.then(() => undefined);
     try {
       return await Promise.race([...flights.inFlight.values(), elapsed]);
@@ -196,7 +224,6 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     if (phase.kind === 'waiting') refund(phase.cost);
     if (flights.launched === 1) book.record(key, { kind: 'first-try-succeeded', at: ports.now() });
     if (troubled) call.tell({ type: 'recovered', attempts: flights.launched, status: landing.response.status });
-    for (const late of flights.inFlight.values()) void late.then(drop);
     return { response: landing.response };
   }
 
@@ -207,29 +234,46 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   for (let phase = launch(); ; ) {
     if (phase.kind === 'stopped' && flights.inFlight.size === 0) return giveUp(phase.reason);
-    const wakeAt = phase.kind === 'waiting' ? phase.until : phase.kind === 'flying' ? phase.overtakeAt : undefined;
-    const landing = await nextLanding(wakeAt);
+    const landing = await nextLanding(wakeAt(phase));
     if (landing !== undefined) {
       const newest = landing.attempt === flights.launched && phase.kind === 'flying';
       keep(landing, flights);
       if ('response' in landing && isFinal(landing.outcome, facts, policy)) return deliver(landing, phase);
-      if (newest) phase = await react(landing.outcome);
-      else if (phase.kind === 'waiting') await freeConnection();
+      if (phase.kind === 'waiting' && saysMore(landing.outcome)) {
+        refund(phase.cost);
+        phase = await react(landing.outcome);
+      } else if (newest) {
+        phase = await react(landing.outcome);
+      } else {
+        await freeConnection();
+      }
     } else if (phase.kind === 'waiting') {
       // A machine that slept through the deadline gets what there is; only if there is nothing, one more attempt.
-      const inTime =
-        startsInTime(ports.now(), deadline) || !(flights.response || flights.failure || flights.inFlight.size);
+      const nothing = !(flights.response || flights.failure || flights.inFlight.size);
+      const inTime = startsInTime(ports.now(), deadline) || nothing;
       if (!inTime) refund(phase.cost);
       phase = inTime ? launch(phase.cost) : { kind: 'stopped', reason: 'deadline' };
     } else {
-      const leave = races.enter(facts.origin);
-      if (leave) {
-        void flights.inFlight.get(flights.launched)?.then(leave);
-        phase = await react({ kind: 'timeout', afterMs: policy.attemptTimeoutMs });
-      } else {
-        phase = { kind: 'flying' };
-      }
+      phase = phase.kind === 'offline' ? askOnline() : await overtake();
     }
+  }
+}
+
+/** An overtaken attempt that brings a time or a cached error after all knows more than the clock did. */
+const saysMore = (outcome: Outcome): boolean =>
+  outcome.kind === 'response' && (outcome.fresh === true || (outcome.time?.retryAfter ?? null) !== null);
+
+/** When something is to be done unless an attempt lands before. */
+function wakeAt(phase: Phase): number | undefined {
+  switch (phase.kind) {
+    case 'flying':
+      return phase.overtakeAt;
+    case 'waiting':
+      return phase.until;
+    case 'offline':
+      return phase.askAt;
+    case 'stopped':
+      return undefined;
   }
 }
 
@@ -246,7 +290,5 @@ function keep(landing: Landing, flights: Flights): void {
 
 /** How far requests that waited for the network are spread when it is back. */
 const ONLINE_SPREAD_MS = 1_000;
-
-function drop(landing: Landing): void {
-  if ('response' in landing) cancelBody(landing.response);
-}
+/** Chromium has no `online` event in workers, so the device is asked. */
+const ASK_ONLINE_MS = 500;

@@ -1,3 +1,4 @@
+import { cancelBody } from './discard.js';
 import { type Call, createFlights, type Engine, type Flights, type Result, run } from './run.js';
 
 /**
@@ -6,28 +7,51 @@ import { type Call, createFlights, type Engine, type Flights, type Result, run }
  */
 export async function serve(call: Call, engine: Engine, onFault: (fault: unknown) => void): Promise<Response> {
   const flights = createFlights();
-  let result: Result;
+  let result: Result | undefined;
   try {
     result = await run(call, flights, engine);
   } catch (fault) {
-    onFault(fault);
+    report(fault, onFault);
     result = await salvage(call, flights, engine);
   } finally {
     flights.body?.release();
+    for (const late of flights.inFlight.values()) void late.then((landing) => dropUnless(result, landing));
   }
   if ('response' in result) return result.response;
   throw result.error;
 }
 
-/** A plain fetch if nothing was sent; else what is in flight; else what there is. */
+function report(fault: unknown, onFault: (fault: unknown) => void): void {
+  try {
+    onFault(fault);
+  } catch {
+    // Nobody is left to be told.
+  }
+}
+
+/** An attempt that is not needed any more must not keep a connection. */
+function dropUnless(result: Result | undefined, landing: Result): void {
+  const delivered = result !== undefined && 'response' in result ? result.response : undefined;
+  if ('response' in landing && landing.response !== delivered) cancelBody(landing.response);
+}
+
+/** A plain fetch if nothing was sent; else what there is; else what is in flight. */
 async function salvage({ request, first }: Call, flights: Flights, { ports }: Engine): Promise<Result> {
   if (flights.launched === 0) return { response: (await first) ?? (await ports.fetch(request)) };
+  if (flights.response && !flights.response.bodyUsed) return { response: flights.response };
   const landed = await firstResponse(flights);
   if (landed) return landed;
-  if (flights.response && !flights.response.bodyUsed) return { response: flights.response };
   if (flights.failure) return flights.failure;
   // The one answer was discarded already. Only requests that may be repeated get here.
-  return { response: await ports.fetch(request.clone()) };
+  return { response: await ports.fetch(copyOf(request)) };
+}
+
+function copyOf(request: Request): Request {
+  try {
+    return request.clone();
+  } catch {
+    return request;
+  }
 }
 
 /** The first answer to come in, or an error once nothing else can. Plain on purpose: this is what is left when the rest failed. */

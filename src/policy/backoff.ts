@@ -92,20 +92,18 @@ interface Step {
 function evaluate(backoff: Backoff, step: Step): { ms: number; capMs: number } {
   switch (backoff.kind) {
     case 'constant':
-      return { ms: backoff.delayMs, capMs: backoff.delayMs };
+      return { ms: backoff.delayMs, capMs: MAX_DELAY_MS };
     case 'linear':
       return { ms: backoff.stepMs * step.retry, capMs: backoff.maxMs };
     case 'exponential':
-      // 0 × Infinity is not a number: a base of nothing stays nothing however often it is doubled.
+      // 0 × Infinity is not a number: a base of nothing stays nothing however often it is doubled, and what is
+      // doubled without end is still a number.
       return {
-        ms: backoff.baseMs === 0 ? 0 : backoff.baseMs * backoff.factor ** (step.retry - 1),
+        ms: backoff.baseMs === 0 ? 0 : Math.min(backoff.baseMs * backoff.factor ** (step.retry - 1), Number.MAX_VALUE),
         capMs: backoff.maxMs,
       };
     case 'list':
-      return {
-        ms: backoff.delaysMs[Math.min(step.retry, backoff.delaysMs.length) - 1] ?? 0,
-        capMs: Math.max(0, ...backoff.delaysMs),
-      };
+      return { ms: backoff.delaysMs[Math.min(step.retry, backoff.delaysMs.length) - 1] ?? 0, capMs: MAX_DELAY_MS };
     case 'full-jitter': {
       const { ms, capMs } = evaluate(backoff.of, step);
       return { ms: step.random() * Math.min(ms, capMs), capMs };

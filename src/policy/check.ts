@@ -5,17 +5,32 @@ import { MAX_TOTAL_MS, type RetryOptions } from './policy.js';
 /** Checks one value found at `path`; throws a {@link RetryLayerError} that names both and the remedy. */
 export type Check = (value: unknown, path: string) => void;
 
-/** Throws unless `value` is a plain object whose every key is known and whose every value passes its check. */
+/**
+ * Throws unless `value` is a plain object whose every key is known, whose every value passes its check, and that has
+ * all of `required`.
+ */
 export const object =
-  (checks: Readonly<Record<string, Check>>): Check =>
+  (checks: Readonly<Record<string, Check>>, required: readonly string[] = []): Check =>
   (value, path) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse(value, path, 'must be an object');
-    for (const [key, inner] of Object.entries(value as object)) {
+    if (!isPlain(value)) refuse(value, path, 'must be an object');
+    for (const [key, inner] of Object.entries(value)) {
       const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
       if (!check) throw unknownOption(`${path}.${key}`, Object.keys(checks));
       if (inner !== undefined) check(inner, `${path}.${key}`);
     }
+    const absent = required.find((key) => (value as Record<string, unknown>)[key] === undefined);
+    if (absent !== undefined) refuse(undefined, `${path}.${absent}`, 'must be given');
   };
+
+/** Made by `{}` or by nothing at all: whatever inherits options, or is something else besides, is refused. */
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return (
+    prototype === null ||
+    (prototype === Object.prototype && Object.prototype.toString.call(value) === '[object Object]')
+  );
+}
 
 export const flag: Check = (value, path) => {
   if (typeof value !== 'boolean') refuse(value, path, 'must be true or false');
@@ -75,14 +90,17 @@ export function refuse(value: unknown, path: string, must: string, remedy = ''):
 
 const status = number(100, 599, { whole: true });
 
+const statusRuleObject = object(
+  {
+    status,
+    only: oneOf('safe-method', 'idempotency-key', 'retry-after'),
+    retries: number(0, 10_000, { whole: true }),
+  },
+  ['status'],
+);
+
 const statusRule: Check = (value, path) =>
-  typeof value === 'number'
-    ? status(value, path)
-    : object({
-        status,
-        only: oneOf('safe-method', 'idempotency-key', 'retry-after'),
-        retries: number(0, 10_000, { whole: true }),
-      })(value, path);
+  typeof value === 'number' ? status(value, path) : statusRuleObject(value, path);
 
 const replayedMethod: Check = (value, path) => {
   method(value, path);
@@ -106,17 +124,17 @@ const BACKOFF_FIELDS: Readonly<Record<Backoff['kind'], Readonly<Record<string, C
 };
 
 const backoff: Check = (value, path) => {
-  const kind = (value as { kind?: unknown } | null)?.kind;
-  const kinds = Object.keys(BACKOFF_FIELDS);
-  if (typeof kind !== 'string' || !kinds.includes(kind)) {
+  const kind = isPlain(value) && Object.hasOwn(value, 'kind') ? (value as { kind: unknown }).kind : undefined;
+  if (typeof kind !== 'string' || !Object.hasOwn(BACKOFF_FIELDS, kind)) {
     refuse(value, path, 'must be a backoff', 'make one with constant(), linear(), exponential() or list()');
   }
+  // Nobody wraps that often; something that wraps itself never ends.
+  if (path.split('.of').length > MAX_WRAPPERS) refuse(value, path, `must have at most ${MAX_WRAPPERS} jitters`);
   const fields = BACKOFF_FIELDS[kind as Backoff['kind']];
-  for (const field of Object.keys(fields)) {
-    if ((value as Record<string, unknown>)[field] === undefined) refuse(undefined, `${path}.${field}`, 'must be given');
-  }
-  object({ kind: text, ...fields })(value, path);
+  object({ kind: text, ...fields }, Object.keys(fields))(value, path);
 };
+
+const MAX_WRAPPERS = 10;
 
 const OFF = 'to switch retries off, use `retry: false`';
 
@@ -166,5 +184,5 @@ function show(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`;
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
-  return String(value);
+  return typeof value === 'bigint' ? `${value}n` : String(value);
 }

@@ -63,12 +63,12 @@ export const isFinal = (outcome: Outcome, request: RequestFacts, policy: RetryPo
 /** {@link decide} for an outcome that is not final. */
 export function afterFailure(situation: Situation): NextStep {
   const { outcome, request, policy, attempt, now, deadline } = situation;
-  if (!situation.replayable) return giveUp('not-replayable');
   // The device's own network spends no attempt: it is not the server that failed.
-  if (outcome.kind === 'network-error' && !situation.online) {
-    return startsInTime(now, deadline) ? { do: 'wait-online', reason: 'offline' } : giveUp('offline');
-  }
-  if (attempt >= policy.attempts || attempt > retriesAllowed(outcome, request, policy)) return giveUp('attempts');
+  const offline = outcome.kind === 'network-error' && !situation.online;
+  const used = attempt >= policy.attempts || attempt > retriesAllowed(outcome, request, policy);
+  if (used && !offline) return giveUp('attempts');
+  if (!situation.replayable) return giveUp('not-replayable');
+  if (offline) return startsInTime(now, deadline) ? { do: 'wait-online', reason: 'offline' } : giveUp('offline');
   const wait = waitFor(situation);
   if (wait === 'too-long') return giveUp('retry-after');
   if (!startsInTime(now + wait.delayMs, deadline)) return giveUp('deadline');
@@ -81,16 +81,17 @@ const giveUp = (reason: GiveUpReason): NextStep => ({ do: 'give-up', reason });
 type Wait = { readonly delayMs: number; readonly by: 'backoff' | 'retry-after' };
 
 function waitFor(situation: Situation): Wait | 'too-long' {
-  const backoff = backoffWait(situation);
   const server = serverWait(situation);
-  if (server === undefined || server === 'too-long') return server ?? backoff;
-  const extends_ = situation.policy.retryAfter.mode === 'extend' && !server.now;
-  return extends_ && backoff.delayMs > server.delayMs ? backoff : { delayMs: server.delayMs, by: 'retry-after' };
+  if (server === 'too-long') return server;
+  const backoff = backoffWait(situation, server !== undefined);
+  if (server === undefined) return backoff;
+  const extended = situation.policy.retryAfter.mode === 'extend' && !server.now && backoff.delayMs > server.delayMs;
+  return extended ? backoff : { delayMs: server.delayMs, by: 'retry-after' };
 }
 
-function backoffWait({ outcome, policy, attempt, random, previousDelayMs }: Situation): Wait {
+function backoffWait({ outcome, policy, attempt, random, previousDelayMs }: Situation, timed: boolean): Wait {
   if (retriesAtOnce(outcome)) return { delayMs: 0, by: 'backoff' };
-  const backoff = isThrottled(outcome) ? policy.throttledBackoff : policy.backoff;
+  const backoff = isThrottled(outcome) && !timed ? policy.throttledBackoff : policy.backoff;
   return { delayMs: delayMs(backoff, attempt, random, previousDelayMs), by: 'backoff' };
 }
 
@@ -106,9 +107,11 @@ function serverWait({
   if (outcome.kind !== 'response' || outcome.time === undefined || mode === 'ignore') return undefined;
   if (statuses !== 'retried' && !statuses.includes(outcome.status)) return undefined;
   const askedMs = serverWaitMs(outcome.time, now, request.sameOrigin);
-  if (askedMs === undefined) return undefined;
+  const asksNow = asksForNow(outcome.time.retryAfter);
+  // A date in the past only says that waiting is no longer asked for: the backoff still is.
+  if (askedMs === undefined || (askedMs === 0 && !asksNow)) return undefined;
   if (askedMs > maxMs && overMax === 'give-up') return 'too-long';
   const waitMs = Math.min(askedMs, maxMs);
   const jitterMs = random() * Math.min(waitMs * RETRY_AFTER_JITTER.ratio, RETRY_AFTER_JITTER.maxMs);
-  return { delayMs: Math.min(MAX_DELAY_MS, Math.ceil(waitMs + jitterMs)), now: asksForNow(outcome.time.retryAfter) };
+  return { delayMs: Math.min(MAX_DELAY_MS, Math.ceil(waitMs + jitterMs)), now: asksNow };
 }

@@ -23,7 +23,6 @@ const DAY_NAME_LONG = '(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day';
 const IMF_FIXDATE = new RegExp(`^${DAY_NAME}, (\\d\\d) ${MONTH} (\\d{4}) ${TIME} GMT$`);
 const RFC_850 = new RegExp(`^${DAY_NAME_LONG}, (\\d\\d)-${MONTH}-(\\d\\d) ${TIME} GMT$`);
 const ASCTIME = new RegExp(`^${DAY_NAME} ${MONTH} (\\d\\d| \\d) ${TIME} (\\d{4})$`);
-const FIFTY_YEARS_MS = 50 * 365.2425 * 86_400_000;
 
 function instant(
   year: string | number | undefined,
@@ -50,10 +49,12 @@ function twoDigitYear(
   nowMs: number,
   inYear: (year: number) => number | undefined,
 ): number | undefined {
-  const nextCentury = (Math.floor(new Date(nowMs).getUTCFullYear() / 100) + 1) * 100;
+  const inFiftyYears = new Date(nowMs);
+  const nextCentury = (Math.floor(inFiftyYears.getUTCFullYear() / 100) + 1) * 100;
+  inFiftyYears.setUTCFullYear(inFiftyYears.getUTCFullYear() + 50);
   for (const century of [nextCentury, nextCentury - 100, nextCentury - 200]) {
     const at = inYear(century + lastDigits);
-    if (at !== undefined && at <= nowMs + FIFTY_YEARS_MS) return at;
+    if (at !== undefined && at <= inFiftyYears.getTime()) return at;
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { isSafe, type RequestFacts } from './eligibility.js';
 import type { RetryPolicy, StatusRule } from './policy.js';
-import type { TimeHeaders } from './retry-after.js';
+import { parseRetryAfter, type TimeHeaders } from './retry-after.js';
 
 /** What one attempt came to, as plain data: loggable, comparable, structured-cloneable. */
 export type Outcome =
@@ -58,7 +58,8 @@ function ruleHolds(rule: StatusRule, outcome: Outcome & { kind: 'response' }, re
     case 'idempotency-key':
       return request.keyed;
     case 'retry-after':
-      return (outcome.time?.retryAfter ?? null) !== null;
+      // Only whether it is one, so that the instant it is read at does not matter.
+      return parseRetryAfter(outcome.time?.retryAfter, 0) !== undefined;
   }
 }
 

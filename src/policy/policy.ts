@@ -67,7 +67,7 @@ export const RETRY_AFTER_JITTER = Object.freeze({ ratio: 0.25, maxMs: 5_000 });
 export const MAX_TOTAL_MS = 50_000;
 
 /** The defaults for everything but navigations. */
-export const DEFAULTS: RetryPolicy = Object.freeze<RetryPolicy>({
+export const DEFAULTS: RetryPolicy = frozen<RetryPolicy>({
   attempts: 4,
   methods: IDEMPOTENT_METHODS,
   retryNonIdempotent: false,
@@ -88,12 +88,7 @@ export const DEFAULTS: RetryPolicy = Object.freeze<RetryPolicy>({
   ],
   backoff: fullJitter(exponential({ baseMs: 500, maxMs: 10_000 })),
   throttledBackoff: fullJitter(exponential({ baseMs: 1_000, maxMs: 10_000 })),
-  retryAfter: Object.freeze<RetryAfterPolicy>({
-    mode: 'extend',
-    statuses: 'retried',
-    maxMs: 15_000,
-    overMax: 'give-up',
-  }),
+  retryAfter: { mode: 'extend', statuses: 'retried', maxMs: 15_000, overMax: 'give-up' },
   attemptTimeoutMs: 10_000,
   totalMs: 25_000,
   maxReplayBytes: 1_048_576,
@@ -101,25 +96,40 @@ export const DEFAULTS: RetryPolicy = Object.freeze<RetryPolicy>({
 });
 
 /** The defaults for navigations: somebody looks at a blank tab meanwhile. */
-export const NAVIGATION_DEFAULTS: RetryPolicy = Object.freeze<RetryPolicy>({
+export const NAVIGATION_DEFAULTS: RetryPolicy = frozen<RetryPolicy>({
   ...DEFAULTS,
   attempts: 3,
   attemptTimeoutMs: 8_000,
   totalMs: 12_000,
-  retryAfter: Object.freeze<RetryAfterPolicy>({ ...DEFAULTS.retryAfter, maxMs: 5_000 }),
+  retryAfter: { ...DEFAULTS.retryAfter, maxMs: 5_000 },
 });
 
-/** `base` with what `options` say put over it. The options have been checked (see `checkRetryOptions`). */
+/**
+ * `base` with what `options` say put over it, as a frozen copy: what the user does to the options afterwards changes no
+ * policy. The options have been checked (see `checkRetryOptions`).
+ */
 export function resolvePolicy(options: RetryOptions, base: RetryPolicy): RetryPolicy {
-  const { retries, retryAfter, ...given } = options;
-  const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const { retries, retryAfter, ...given } = present(options);
   const policy: RetryPolicy = {
     ...base,
-    ...present,
-    retryAfter: { ...base.retryAfter, ...retryAfter },
+    ...given,
+    retryAfter: { ...base.retryAfter, ...present(retryAfter ?? {}) },
     ...(retries === undefined ? {} : { attempts: retries + 1 }),
   };
   // Somebody who sets the backoff means every wait; the gentler start after a 429 or 503 belongs to ours.
   const ownBackoff = given.backoff !== undefined && given.throttledBackoff === undefined;
-  return ownBackoff ? { ...policy, throttledBackoff: policy.backoff } : policy;
+  return frozen(ownBackoff ? { ...policy, throttledBackoff: policy.backoff } : policy);
+}
+
+/** What is undefined is inherited, as if it were absent. */
+const present = <T extends object>(options: T): T =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
+
+/** A deep copy that nobody can change. Plain, even where a framework watches the original. */
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  const copy = Array.isArray(value)
+    ? value.map(frozen)
+    : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, frozen(inner)]));
+  return Object.freeze(copy) as T;
 }

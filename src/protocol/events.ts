@@ -71,13 +71,4 @@ export interface BudgetExhausted {
   readonly group: string;
 }
 
-export const EVENT_TYPES = [
-  'retry-scheduled',
-  'waiting',
-  'released',
-  'recovered',
-  'gave-up',
-  'budget-exhausted',
-] as const satisfies readonly LayerEvent['type'][];
-
 export type EventOf<Type extends LayerEvent['type']> = Extract<LayerEvent, { type: Type }>;

@@ -1,16 +1,16 @@
 /** What crosses between worker and page: plain data, checked at both ends. */
-export {
-  type BudgetExhausted,
-  EVENT_TYPES,
-  type EventOf,
-  type GaveUp,
-  type LayerEvent,
-  type OriginNotice,
-  type Recovered,
-  type Released,
-  type RequestEvent,
-  type RetryScheduled,
-  type Waiting,
+export { EVENT_TYPES } from './event-shapes.js';
+export type {
+  BudgetExhausted,
+  EventOf,
+  GaveUp,
+  LayerEvent,
+  OriginNotice,
+  Recovered,
+  Released,
+  RequestEvent,
+  RetryScheduled,
+  Waiting,
 } from './events.js';
 export {
   type PageMessage,

@@ -1,4 +1,6 @@
-import { EVENT_TYPES, type LayerEvent } from './events.js';
+import { isEvent } from './event-shapes.js';
+import type { LayerEvent } from './events.js';
+import { has, isObject } from './shape.js';
 import type { LayerStatus } from './status.js';
 import { PROTOCOL } from './version.js';
 
@@ -34,7 +36,7 @@ export function parseWorkerMessage(data: unknown): WorkerMessage | Unread {
   if (typeof fields === 'string') return fields;
   const { kind, version, status, seq, event } = fields;
   if (kind === 'welcome' && typeof version === 'string') return { kind, version };
-  if (kind === 'status' && isObject(status)) return { kind, status: status as unknown as LayerStatus };
+  if (kind === 'status' && isStatus(status)) return { kind, status };
   if (kind === 'event' && typeof seq === 'string' && isEvent(event)) return { kind, seq, event };
   return 'malformed';
 }
@@ -44,7 +46,8 @@ function ours(data: unknown): Record<string, unknown> | Unread {
   return data.steadfetch === PROTOCOL ? data : 'malformed';
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-
-const isEvent = (value: unknown): value is LayerEvent =>
-  isObject(value) && (EVENT_TYPES as readonly unknown[]).includes(value.type);
+const isStatus = (value: unknown): value is LayerStatus =>
+  has(value, { version: 'string', storage: 'string', counters: 'object', origins: 'object' }) &&
+  has(value.counters, { requests: 'number', attempts: 'number', recovered: 'number', gaveUp: 'object' }) &&
+  Array.isArray(value.origins) &&
+  value.origins.every((one) => has(one, { origin: 'string', group: 'string', tokens: 'number', capacity: 'number' }));

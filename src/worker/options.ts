@@ -62,10 +62,7 @@ const match = (value: unknown, path: string): void => {
 };
 
 const checkOptions = object({
-  routes: arrayOf((value, path) => {
-    object({ match, methods: arrayOf(method, { min: 1 }), retry, name: text })(value, path);
-    if ((value as Route).match === undefined) refuse(undefined, `${path}.match`, 'must be given');
-  }),
+  routes: arrayOf(object({ match, methods: arrayOf(method, { min: 1 }), retry, name: text }, ['match'])),
   defaults: retry,
   budget: checkBudgetOptions,
   clientsClaim: flag,

@@ -204,7 +204,7 @@ describe('Retry-After', () => {
 
   test.each<{ name: string; script: Answer[]; world?: WorldOptions; sentAt: number[]; status?: number }>([
     { name: 'later than the backoff', script: [retryAfter('2'), 200], sentAt: [0, 2_000] },
-    { name: 'earlier than the backoff', script: [502, retryAfter('1'), 200], sentAt: [0, 500, 2_500] },
+    { name: 'earlier than the backoff', script: [502, 502, retryAfter('1'), 200], sentAt: [0, 500, 1_500, 3_500] },
     { name: 'B004 zero is now', script: [retryAfter('0'), 200], sentAt: [0, 0] },
     { name: 'B003 malformed is absent', script: [retryAfter('soon'), 200], sentAt: [0, 1_000] },
     { name: 'negative is absent', script: [retryAfter('-1'), 200], sentAt: [0, 1_000] },

@@ -292,6 +292,7 @@ describe('Retry-After', () => {
   }>([
     { name: 'longer', retryAfter: '3', decision: retry(3_000, 'retry-after') },
     { name: 'shorter', retryAfter: '1', decision: retry(2_000, 'backoff') },
+    { name: 'as long as the backoff', retryAfter: '2', decision: retry(2_000, 'retry-after') },
     { name: 'now', retryAfter: '0', decision: retry(0, 'retry-after') },
     { name: 'a date', retryAfter: imf(NOW + 3_000), decision: retry(3_000, 'retry-after') },
     { name: 'a date that is past', retryAfter: imf(NOW - 3_600_000), decision: retry(2_000) },

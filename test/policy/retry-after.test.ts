@@ -242,6 +242,7 @@ describe('an answer that the browser may serve again', () => {
     { cacheControl: 'max-age="60"', expires: null, fresh: true },
     { cacheControl: 'private, max-age=60', expires: null, fresh: true },
     { cacheControl: 'private,max-age=60,must-revalidate', expires: null, fresh: true },
+    { cacheControl: 'max-age=1', expires: null, fresh: true },
     { cacheControl: 'max-age=0', expires: null, fresh: false },
     { cacheControl: 'max-age=00', expires: null, fresh: false },
     { cacheControl: 's-maxage=60', expires: null, fresh: false },

@@ -146,10 +146,11 @@ describe('what breaks', () => {
 
   test.each([20, 1_000_000])('reset after half of a body of %i bytes', async (bytes) => {
     wire.plan('a', [{ reset: 'body', bytes }]);
-    const { text, end } = await raw(GET_A);
-    expect(end).toBe('rst');
-    expect(text).toContain(`content-length: ${bytes}\r\n`);
-    expect(bodyIn(text)).toHaveLength(bytes / 2);
+    // Asked until seen: libuv tells a client that was too slow to read the bytes before the RST of an orderly end.
+    await eventually(() => raw(GET_A)).toSatisfy(
+      ({ text, end }: Seen) =>
+        end === 'rst' && text.includes(`content-length: ${bytes}\r\n`) && bodyIn(text).length === bytes / 2,
+    );
     await closed('a', { complete: false });
   });
 
@@ -614,14 +615,16 @@ function open(path: string, { method = 'GET', headers = {}, body }: Ask = {}, at
   });
 }
 
-/** What a client sees on a bare socket, and who ended it how. */
-async function raw(
-  ask: string,
-  leaveAfter?: (seen: () => string) => Promise<void>,
-): Promise<{ text: string; end: 'fin' | 'rst' | 'left' }> {
+/** What a client saw on a bare socket, and who ended it how. */
+interface Seen {
+  readonly text: string;
+  readonly end: 'fin' | 'rst' | 'left';
+}
+
+async function raw(ask: string, leaveAfter?: (seen: () => string) => Promise<void>): Promise<Seen> {
   const socket = connect(first.port, '127.0.0.1');
   let text = '';
-  let end: 'fin' | 'rst' | 'left' = 'left';
+  let end: Seen['end'] = 'left';
   socket.setEncoding('latin1').on('data', (chunk: string) => {
     text += chunk;
   });

@@ -36,7 +36,7 @@ interface Timer {
 }
 
 /** A body that is read or cloned takes turns of the event loop; so many are more than any of ours needs. */
-const TURNS = 8;
+const TURNS = 5;
 const MOST_EVENTS = 200_000;
 
 export function createVirtualTime(startAt = START): VirtualTime {

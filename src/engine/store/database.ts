@@ -14,8 +14,11 @@ export function createDatabase(): Database {
   // One promise for all: parallel opens would each be a connection that can block the others.
   let opening: Promise<IDBPDatabase> | undefined;
   const open = (): Promise<IDBPDatabase> => {
-    opening ??= openDB(NAME, VERSION, {
-      upgrade(db) {
+    if (opening) return opening;
+    const connection = openDB(NAME, VERSION, {
+      upgrade(db, _before, _after, transaction) {
+        // The open fails with it; nobody else is to be told.
+        transaction.done.catch(() => {});
         if (!db.objectStoreNames.contains(ORIGINS)) db.createObjectStore(ORIGINS);
       },
       // Whoever deletes or upgrades the database must not wait for us.
@@ -27,13 +30,19 @@ export function createDatabase(): Database {
         opening = undefined;
       },
     });
-    return opening;
+    opening = connection;
+    // What could not be had once may be had the next time.
+    connection.catch(() => {
+      if (opening === connection) opening = undefined;
+    });
+    return connection;
   };
   return {
     async use(work) {
       const connection = open();
+      const db = await connection;
       try {
-        return await work(await connection);
+        return await work(db);
       } catch (error) {
         // The connection was closed under our hands: what we wanted to do can be done on a new one.
         if (opening === connection) throw error;

@@ -26,7 +26,13 @@ export function createOriginStore(database = createDatabase()): OriginStore {
           after.set(key, record);
           await (record === undefined ? tx.store.delete(key) : tx.store.put(record, key));
         });
-        await Promise.all([...writes, tx.done]);
+        try {
+          await Promise.all([...writes, tx.done]);
+        } catch (error) {
+          // All or nothing. It may have been aborted by what failed.
+          if (tx.error === null) tx.abort();
+          throw error;
+        }
         return after;
       }),
   };

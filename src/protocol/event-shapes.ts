@@ -1,0 +1,30 @@
+import type { LayerEvent } from './events.js';
+import { has, isObject, type Shape } from './shape.js';
+
+const ABOUT: Shape = {
+  id: 'string',
+  at: 'number',
+  method: 'string',
+  url: 'string',
+  group: 'string',
+  elapsedMs: 'number',
+};
+
+/** What each event must have to be handed to a listener. */
+const SHAPES: Readonly<Record<LayerEvent['type'], Shape>> = {
+  'retry-scheduled': { ...ABOUT, attempt: 'number', delayMs: 'number', cause: 'string', by: 'string' },
+  waiting: { ...ABOUT, cause: 'string' },
+  released: { ...ABOUT, cause: 'string' },
+  recovered: { ...ABOUT, attempts: 'number', status: 'number' },
+  'gave-up': { ...ABOUT, attempts: 'number', reason: 'string' },
+  'budget-exhausted': { at: 'number', origin: 'string', group: 'string' },
+};
+
+/** The types of events there are. */
+export const EVENT_TYPES = Object.keys(SHAPES) as readonly LayerEvent['type'][];
+
+export const isEvent = (value: unknown): value is LayerEvent =>
+  isObject(value) &&
+  typeof value.type === 'string' &&
+  Object.hasOwn(SHAPES, value.type) &&
+  has(value, SHAPES[value.type as LayerEvent['type']]);

@@ -1,0 +1,9 @@
+/** The fields a message must have, by the name `typeof` has for what they hold. More fields are a newer version's. */
+export type Shape = Readonly<Record<string, 'string' | 'number' | 'object'>>;
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+export const has = (value: unknown, shape: Shape): value is Record<string, unknown> =>
+  isObject(value) &&
+  Object.entries(shape).every(([field, type]) => typeof value[field] === type && value[field] !== null);

@@ -1,0 +1,334 @@
+import { describe, expect, test } from 'vitest';
+import { serve } from '../../src/engine/serve.ts';
+import { constant } from '../../src/policy/backoff.ts';
+import {
+  type CallOptions,
+  createWorld,
+  NAVIGATION,
+  rejection,
+  type World,
+  type WorldOptions,
+} from '../support/engine-world.ts';
+import { createFaults, Fault, type Injection, SITES } from '../support/faults.ts';
+import { type Answer, watchedBody } from '../support/scripted-network.ts';
+
+import { expectNothingUnhandled } from '../support/unhandled.ts';
+
+const URL = 'https://app.test/api/items/1';
+const get = (): CallOptions => ({ request: new Request(URL) });
+const put = (): CallOptions => ({ request: new Request(URL, { method: 'PUT', body: 'the body' }) });
+const BIG = 'x'.repeat(100_000);
+
+expectNothingUnhandled();
+
+interface Scenario {
+  readonly name: string;
+  readonly world: WorldOptions;
+  readonly call: () => CallOptions;
+}
+
+const fast = { backoff: constant(500), throttledBackoff: constant(500) };
+const offlineFor3s = (): WorldOptions => {
+  let asked = 0;
+  return { script: ['reset', 200], isOnline: () => ++asked > 6 };
+};
+const scripts: [string, Answer[]][] = [
+  ['200', [200]],
+  ['503, 200', [503, 200]],
+  ['reset, 200', ['reset', 200]],
+  ['503 for ever', [503]],
+  ['reset for ever', ['reset']],
+  ['a large 503, 200', [{ status: 503, body: BIG }, 200]],
+  ['a large 503 for ever', [{ status: 503, body: BIG }]],
+  ['503, reset for ever', [503, 'reset']],
+];
+const scenarios: Scenario[] = [
+  ...scripts.flatMap(([name, script]): Scenario[] => [
+    { name: `GET: ${name}`, world: { script }, call: get },
+    { name: `PUT: ${name}`, world: { script }, call: put },
+  ]),
+  { name: 'GET: an empty budget', world: { script: [503], budget: { capacity: 1 } }, call: get },
+  { name: 'GET: offline', world: offlineFor3s(), call: get },
+  { name: 'PUT: offline', world: offlineFor3s(), call: put },
+  {
+    name: 'GET: the second overtakes',
+    world: { script: [{ status: 200, afterMs: 40_000 }, 200], policy: fast },
+    call: get,
+  },
+  {
+    name: 'GET: the first wins after all',
+    world: {
+      script: [
+        { status: 200, afterMs: 12_000 },
+        { status: 200, afterMs: 40_000 },
+      ],
+      policy: fast,
+    },
+    call: get,
+  },
+  {
+    name: 'GET: the overtaken one fails while the next waits',
+    world: { script: [{ status: 503, afterMs: 10_200 }, 'reset', 200], policy: fast },
+    call: get,
+  },
+  {
+    name: 'a navigation with preload',
+    world: { script: [200] },
+    call: () => ({ ...get(), facts: NAVIGATION, first: Promise.resolve(new Response('preloaded', { status: 503 })) }),
+  },
+  {
+    name: 'a navigation whose preload is none',
+    world: { script: [503, 200] },
+    call: () => ({ ...get(), facts: NAVIGATION, first: Promise.resolve(undefined) }),
+  },
+];
+
+/** Serves once, with or without a fault. */
+async function attempt({ world: options, call: callOptions }: Scenario, injection?: Injection) {
+  const faults = createFaults(injection);
+  const script = options.isOnline ? offlineFor3s() : options;
+  const world = createWorld({ ...options, ...script, prepare: faults.response });
+  const reported: unknown[] = [];
+  const given = callOptions();
+  const call = faults.call(world.call(given));
+  const work = serve(call, faults.engine(world.engine), (fault) => reported.push(fault));
+  const result = await world.time.until(work).then(
+    (response) => ({ response }),
+    (error: unknown) => ({ error }),
+  );
+  await world.time.settle();
+  return { world, result, reported, counts: faults.counts, given };
+}
+
+/** What is wrong with how it ended; nothing, if the network has had the last word. */
+async function wrongWith(
+  { world, result, reported, given }: Awaited<ReturnType<typeof attempt>>,
+  injection: Injection,
+) {
+  const wrong: string[] = [];
+  const most = world.call(given).policy.attempts;
+  const sent = world.network.sent.length + (given.first ? 1 : 0);
+  if (sent > most && !(await given.first?.then((first) => first === undefined))) wrong.push(`sent ${sent} times`);
+  if (sent === 0) wrong.push('never sent');
+  if ('response' in result) {
+    const { status } = result.response;
+    const text = await result.response.text().catch((error) => `unreadable: ${error}`);
+    if (!/^(answer \d|preloaded|x{100000})$/.test(text)) wrong.push(`answered '${text.slice(0, 80)}'`);
+    if (status !== 200 && status !== 503) wrong.push(`status ${status}`);
+  } else {
+    const theirs = world.network.given().includes(result.error);
+    if (!theirs && !(injection.site === 'fetch' && result.error instanceof Fault)) wrong.push(`threw ${result.error}`);
+    const answered = world.network.sent.some(({ response }) => response !== undefined && response.status < 500);
+    if (answered) wrong.push('threw, although there was a good answer');
+  }
+  for (const { body, request } of world.network.sent) {
+    if (request.method === 'PUT' && new TextDecoder().decode(body) !== 'the body')
+      wrong.push('sent a part of the body');
+  }
+  for (const fault of reported) if (!(fault instanceof Fault)) wrong.push(`a fault of its own: ${fault}`);
+  if (reported.length > 1) wrong.push(`${reported.length} faults told`);
+  if (world.engine.ledger.keptBytes !== 0) wrong.push(`${world.engine.ledger.keptBytes} bytes kept`);
+  if (world.sleeper.pending() !== 0) wrong.push(`${world.sleeper.pending()} timers left`);
+  return wrong;
+}
+
+describe('whatever of ours fails, the page gets what the network gave', () => {
+  test.each(scenarios)('$name', async (scenario) => {
+    const { counts, reported } = await attempt(scenario);
+    expect(reported).toEqual([]);
+    const problems: string[] = [];
+    let injected = 0;
+    for (const site of SITES) {
+      for (let call = 1; call <= counts[site]; call += 1) {
+        // The network is no part of ours: that it fails for ever is another scenario.
+        for (const again of site === 'fetch' ? [false] : [false, true]) {
+          injected += 1;
+          const injection = { site, call, again };
+          const where = `${site}, call ${call}${again ? ' and all after it' : ''}`;
+          try {
+            const wrong = await wrongWith(await attempt(scenario, injection), injection);
+            problems.push(...wrong.map((what) => `${where}: ${what}`));
+          } catch (error) {
+            problems.push(`${where}: ${error}`);
+          }
+        }
+      }
+    }
+    expect(problems).toEqual([]);
+    expect(injected).toBeGreaterThan(2);
+  });
+});
+
+describe('after a fault', () => {
+  const broken = (world: World, call: CallOptions, when: (type: string, count: number) => boolean) => {
+    const counts = new Map<string, number>();
+    const tell = ({ type }: { type: string }) => {
+      counts.set(type, (counts.get(type) ?? 0) + 1);
+      if (when(type, counts.get(type) ?? 0)) throw new Fault('tell');
+    };
+    const reported: unknown[] = [];
+    const work = serve({ ...world.call(call), tell }, world.engine, (fault) => reported.push(fault));
+    return { work: world.time.until(work), reported };
+  };
+
+  test('if nothing was sent, the request itself is, once and without init', async () => {
+    const { request = new Request(URL) } = get();
+    const world = createWorld({ script: [503, 200] });
+    const engine = {
+      ...world.engine,
+      ports: {
+        ...world.ports,
+        now: () => {
+          throw new Fault('now');
+        },
+      },
+    };
+    const faults: unknown[] = [];
+    const response = await world.time.until(serve(world.call({ request }), engine, (fault) => faults.push(fault)));
+    expect(response).toBe(world.network.sent[0]?.response);
+    expect(world.network.sent).toMatchObject([{ request, init: undefined }]);
+    expect(faults).toHaveLength(1);
+  });
+
+  test('if nothing was sent, a preloaded answer is the answer', async () => {
+    const world = createWorld();
+    const first = new Response('preloaded');
+    const engine = {
+      ...world.engine,
+      ports: {
+        ...world.ports,
+        now: () => {
+          throw new Fault('now');
+        },
+      },
+    };
+    const call = world.call({ ...get(), facts: NAVIGATION, first: Promise.resolve(first) });
+    expect(await world.time.until(serve(call, engine, () => {}))).toBe(first);
+    expect(world.network.sent).toHaveLength(0);
+  });
+
+  test('what is in flight is waited for', async () => {
+    const world = createWorld({ script: [{ status: 200, afterMs: 3_000 }] });
+    const { work, reported } = broken(world, get(), (type) => type === 'attempt');
+    expect((await work).status).toBe(200);
+    expect(world.time.elapsed()).toBe(3_000);
+    expect(world.network.sent).toHaveLength(1);
+    expect(reported).toHaveLength(1);
+  });
+
+  test('a good answer in hand is not kept waiting for an attempt that hangs', async () => {
+    const world = createWorld({ script: ['hang', 200], policy: fast });
+    const { work } = broken(world, get(), (type) => type === 'recovered');
+    expect((await work).status).toBe(200);
+    expect(world.time.elapsed()).toBe(10_500);
+  });
+
+  test('an answer that was discarded in favour of an attempt that is lost is the answer', async () => {
+    const world = createWorld({ script: [503, { reset: true, afterMs: 100 }] });
+    const { work } = broken(world, get(), (type, count) => type === 'attempt' && count === 2);
+    const response = await work;
+    expect([response.status, await response.text()]).toEqual([503, 'answer 1']);
+  });
+
+  test('a late answer to an attempt that is not needed any more is cancelled', async () => {
+    const late = watchedBody(['late']);
+    const world = createWorld({
+      script: [
+        { status: 200, afterMs: 12_000, body: late.open },
+        { status: 200, afterMs: 1_000 },
+      ],
+      policy: fast,
+    });
+    const { work } = broken(world, get(), (type, count) => type === 'attempt' && count === 2);
+    expect(await (await work).text()).toBe('answer 2');
+    await world.time.advance(5_000);
+    expect([late.opened(), late.cancelled()]).toEqual([1, 1]);
+  });
+
+  test('a write whose only answer was too large to keep is sent once more, whole', async () => {
+    const world = createWorld({ script: [{ status: 503, body: BIG }, 200] });
+    const { work } = broken(world, put(), (type) => type === 'retry-scheduled');
+    expect((await work).status).toBe(200);
+    expect(world.network.sent.map(({ body }) => new TextDecoder().decode(body))).toEqual(['the body', 'the body']);
+    expect(world.engine.ledger.keptBytes).toBe(0);
+  });
+
+  test('a body that cannot be sent again is not sent in part: the answer is', async () => {
+    const request = new Request(URL, { method: 'PUT', body: new Uint8Array(2_000_000) });
+    const world = createWorld({ script: [503, 200] });
+    const { work } = broken(world, { request }, (type) => type === 'gave-up');
+    expect(await work).toBe(world.network.sent[0]?.response);
+    expect(world.network.sent).toHaveLength(1);
+  });
+
+  test('the fault of a reporter is no fault of the request', async () => {
+    const world = createWorld();
+    const call = {
+      ...world.call(get()),
+      tell: () => {
+        throw new Fault('tell');
+      },
+    };
+    const onFault = () => {
+      throw new Fault('onFault');
+    };
+    expect((await world.time.until(serve(call, world.engine, onFault))).status).toBe(200);
+  });
+});
+
+describe('abort', () => {
+  const abortable = () => {
+    const controller = new AbortController();
+    return { controller, request: new Request(URL, { signal: controller.signal }) };
+  };
+
+  test('B039 ends a wait at once, with the reason that was given', async () => {
+    const { controller, request } = abortable();
+    const world = createWorld({ script: [{ status: 503, headers: { 'Retry-After': '5' } }, 200] });
+    const answer = world.start({ request });
+    await world.time.advance(200);
+    const reason = new Error('the user left');
+    controller.abort(reason);
+    expect(await rejection(world.time.until(answer))).toBe(reason);
+    expect(world.time.elapsed()).toBeLessThanOrEqual(250);
+    expect(world.network.sent).toHaveLength(1);
+    expect(world.sleeper.pending()).toBe(0);
+  });
+
+  test('B042 in flight is not retried, and rejects with the same reason', async () => {
+    const { controller, request } = abortable();
+    const world = createWorld({ script: ['hang'], budget: { refillPerSecond: 0 } });
+    const answer = world.start({ request });
+    await world.time.advance(200);
+    const reason = new Error('the user left');
+    controller.abort(reason);
+    expect(await rejection(world.time.until(answer))).toBe(reason);
+    expect(world.time.elapsed()).toBe(200);
+    expect(world.network.sent).toHaveLength(1);
+    expect(world.book.affords({ origin: 'https://app.test', group: 'data' }, 20)).toBe(true);
+  });
+
+  test('B045 while it is being decided sends nothing more', async () => {
+    const { controller, request } = abortable();
+    const world = createWorld({ script: [503, 200] });
+    const engine = {
+      ...world.engine,
+      book: { ...world.book, ready: () => world.time.after(300) },
+    };
+    const work = serve(world.call({ request }), engine, () => {});
+    work.catch(() => {});
+    await world.time.advance(100);
+    controller.abort();
+    expect(await rejection(world.time.until(work))).toBe(request.signal.reason);
+    expect(world.network.sent).toHaveLength(1);
+  });
+
+  test('a request that is aborted already is not retried', async () => {
+    const { controller, request } = abortable();
+    controller.abort();
+    const world = createWorld();
+    expect(await rejection(world.serve({ request }))).toBe(request.signal.reason);
+    expect(world.network.sent.length).toBeLessThanOrEqual(1);
+    expect(world.time.elapsed()).toBe(0);
+  });
+});

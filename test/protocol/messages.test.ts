@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { EVENT_TYPES, type LayerEvent } from '../../src/protocol/index.ts';
+import { parsePageMessage, parseWorkerMessage, toMessage, type WorkerMessage } from '../../src/protocol/messages.ts';
+import type { LayerStatus } from '../../src/protocol/status.ts';
+import { PROTOCOL } from '../../src/protocol/version.ts';
+
+const about = {
+  id: 'e7c1',
+  at: 1_000,
+  method: 'GET',
+  url: 'https://app.test/api/items',
+  group: 'data',
+  elapsedMs: 20,
+} as const;
+const EVENTS: LayerEvent[] = [
+  { type: 'retry-scheduled', ...about, attempt: 1, delayMs: 500, cause: 'status', status: 503, by: 'backoff' },
+  { type: 'retry-scheduled', ...about, attempt: 1, delayMs: 500, cause: 'network-error', by: 'retry-after' },
+  { type: 'waiting', ...about, cause: 'offline' },
+  { type: 'released', ...about, cause: 'offline' },
+  { type: 'recovered', ...about, attempts: 2, status: 200 },
+  { type: 'gave-up', ...about, attempts: 4, lastStatus: 503, reason: 'attempts' },
+  { type: 'gave-up', ...about, attempts: 4, reason: 'offline' },
+  { type: 'budget-exhausted', at: 1_000, origin: 'https://app.test', group: 'data' },
+];
+const STATUS: LayerStatus = {
+  version: '0.1.0',
+  storage: 'indexeddb',
+  counters: { requests: 3, attempts: 4, recovered: 1, gaveUp: { attempts: 1 } },
+  origins: [{ origin: 'https://app.test', group: 'data', tokens: 19, capacity: 20 }],
+};
+
+const pageMessages = [{ kind: 'hello', version: '0.1.0' }, { kind: 'status' }] as const;
+const workerMessages: WorkerMessage[] = [
+  { kind: 'welcome', version: '0.1.0' },
+  { kind: 'status', status: STATUS },
+  ...EVENTS.map((event): WorkerMessage => ({ kind: 'event', seq: 'k3-1', event })),
+];
+
+/** As the other side receives it. */
+const sent = <T>(message: T): T => structuredClone(message);
+
+describe('what one side says the other understands', () => {
+  test.each(pageMessages)('page: $kind', (message) => {
+    expect(parsePageMessage(sent(toMessage(message)))).toEqual(message);
+  });
+
+  test.each(workerMessages)('worker: $kind', (message) => {
+    expect(parseWorkerMessage(sent(toMessage(message)))).toEqual(message);
+  });
+
+  test('there is an example here of every event', () => {
+    expect(new Set(EVENTS.map(({ type }) => type))).toEqual(new Set(EVENT_TYPES));
+  });
+
+  test('a message carries our name, and that alone is added', () => {
+    expect(toMessage({ kind: 'status' })).toEqual({ steadfetch: PROTOCOL, kind: 'status' });
+  });
+
+  test('fields that a later version adds are no trouble', () => {
+    const hello = { ...toMessage({ kind: 'hello', version: '0.2.0' }), more: 1 };
+    expect(parsePageMessage(hello)).toEqual({ kind: 'hello', version: '0.2.0' });
+    const recovered = { type: 'recovered', ...about, attempts: 2, status: 200 } as const;
+    const event: LayerEvent & { more: number } = { ...recovered, more: 1 };
+    expect(parseWorkerMessage(toMessage({ kind: 'event', seq: '1', event }))).toMatchObject({ kind: 'event', event });
+  });
+});
+
+const readers = [
+  { name: 'the worker', parse: parsePageMessage },
+  { name: 'the page', parse: parseWorkerMessage },
+];
+
+describe.each(readers)('$name', ({ parse }) => {
+  test.each([
+    undefined,
+    null,
+    true,
+    0,
+    'skipWaiting',
+    'steadfetch',
+    Symbol('steadfetch'),
+    [],
+    {},
+    { type: 'SKIP_WAITING' },
+    { kind: 'hello', version: '0.1.0' },
+    { kind: 'status' },
+    new Date(0),
+    new Map([['steadfetch', 1]]),
+  ])('leaves %o to whom it belongs', (data) => {
+    expect(parse(data)).toBe('foreign');
+  });
+
+  test.each([
+    { steadfetch: PROTOCOL },
+    { steadfetch: PROTOCOL, kind: 'nonsense' },
+    { steadfetch: PROTOCOL, kind: null },
+    { steadfetch: PROTOCOL, kind: ['status'] },
+    { steadfetch: PROTOCOL + 1, kind: 'status' },
+    { steadfetch: String(PROTOCOL), kind: 'status' },
+    { steadfetch: undefined, kind: 'status' },
+    { steadfetch: PROTOCOL, kind: 'hello' },
+    { steadfetch: PROTOCOL, kind: 'hello', version: 1 },
+    { steadfetch: PROTOCOL, kind: '__proto__' },
+  ])('does not understand %o', (data) => {
+    expect(parse(data)).toBe('malformed');
+  });
+
+  test('never throws, whatever comes', () => {
+    const anything = fc.anything({
+      withBigInt: true,
+      withDate: true,
+      withMap: true,
+      withSet: true,
+      withTypedArray: true,
+    });
+    fc.assert(
+      fc.property(anything, (data) => {
+        const ours = typeof data === 'object' && data !== null && 'steadfetch' in data;
+        expect(parse(data)).toBe(ours ? 'malformed' : 'foreign');
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('never throws at something that is nearly ours, and gives only what it has checked', () => {
+    const kind = fc.oneof(fc.constantFrom('hello', 'status', 'welcome', 'event'), fc.anything());
+    const version = fc.oneof(fc.string(), fc.anything());
+    const event = fc.oneof(
+      fc.record({ type: fc.oneof(fc.constantFrom(...EVENT_TYPES), fc.anything()) }),
+      fc.anything(),
+    );
+    const nearly = fc.record(
+      {
+        steadfetch: fc.oneof(fc.constant(PROTOCOL), fc.anything()),
+        kind,
+        version,
+        status: fc.anything(),
+        seq: version,
+        event,
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(nearly, (data) => {
+        const message = parse(data);
+        if (typeof message === 'string') {
+          expect(['foreign', 'malformed']).toContain(message);
+          return;
+        }
+        expect(data.steadfetch).toBe(PROTOCOL);
+        expect(message.kind).toBe(data.kind);
+        if ('version' in message) expect(message.version).toBeTypeOf('string');
+        if ('seq' in message) expect(message.seq).toBeTypeOf('string');
+        if ('event' in message) expect(EVENT_TYPES).toContain(message.event.type);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('the page understands', () => {
+  const malformed = (fields: object) =>
+    expect(parseWorkerMessage({ steadfetch: PROTOCOL, ...fields })).toBe('malformed');
+
+  test.each<{ name: string; fields: object }>([
+    { name: 'no welcome without a version', fields: { kind: 'welcome' } },
+    { name: 'no event without a number', fields: { kind: 'event', event: EVENTS[0] } },
+    { name: 'no event that is none', fields: { kind: 'event', seq: '1', event: 'recovered' } },
+    {
+      name: 'no event of an unknown type',
+      fields: { kind: 'event', seq: '1', event: { ...EVENTS[0], type: 'exploded' } },
+    },
+    {
+      name: 'no event of an inherited name',
+      fields: { kind: 'event', seq: '1', event: { ...EVENTS[0], type: 'toString' } },
+    },
+    { name: 'no status that is a text', fields: { kind: 'status', status: 'fine' } },
+    { name: 'no status that is null', fields: { kind: 'status', status: null } },
+  ])('$name', ({ fields }) => malformed(fields));
+
+  // A listener reads the fields that its type promises.
+  test.each(EVENT_TYPES)('no %s whose fields are missing', (type) =>
+    malformed({ kind: 'event', seq: '1', event: { type } }),
+  );
+
+  test.each<{ name: string; status: object }>([
+    { name: 'empty', status: {} },
+    { name: 'without counters', status: { ...STATUS, counters: undefined } },
+    { name: 'with counters of texts', status: { ...STATUS, counters: { ...STATUS.counters, requests: '3' } } },
+    { name: 'without origins', status: { ...STATUS, origins: undefined } },
+    { name: 'with origins that are none', status: { ...STATUS, origins: [null] } },
+  ])('no status that is $name', ({ status }) => malformed({ kind: 'status', status }));
+});

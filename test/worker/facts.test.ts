@@ -1,0 +1,76 @@
+import '../support/worker-scope.ts';
+
+import { describe, expect, test } from 'vitest';
+import { toFacts } from '../../src/worker/facts.ts';
+
+const read = (href: string, init: RequestInit = {}, over: object = {}) => {
+  const request = new Request(href, init);
+  const url = new URL(href);
+  url.hash = '';
+  const seen = new Proxy(request, {
+    get: (target, key) => (key in over ? Reflect.get(over, key) : Reflect.get(target, key, target)),
+  });
+  return { request, facts: toFacts(seen as Request, url, 'https://app.test') };
+};
+
+describe('what is known of a request', () => {
+  test('a page’s own fetch', () => {
+    const { facts } = read('https://app.test/api/items?secret=1#part', {}, { destination: '' });
+    expect(facts).toEqual({
+      method: 'GET',
+      url: 'https://app.test/api/items',
+      protocol: 'https:',
+      origin: 'https://app.test',
+      path: '/api/items',
+      sameOrigin: true,
+      navigation: false,
+      mode: 'cors',
+      destination: '',
+      cache: 'default',
+      keyed: false,
+      eventStream: false,
+      range: false,
+      hasBody: false,
+      integrity: false,
+    });
+  });
+
+  test.each<{ name: string; init: RequestInit; over?: object; fact: object }>([
+    { name: 'a body', init: { method: 'PUT', body: 'x' }, fact: { method: 'PUT', hasBody: true } },
+    { name: 'an empty body', init: { method: 'PUT', body: '' }, fact: { hasBody: true } },
+    { name: 'no body', init: { method: 'DELETE' }, fact: { hasBody: false } },
+    { name: 'a body nobody can tell', init: { method: 'DELETE' }, over: { body: undefined }, fact: { hasBody: true } },
+    { name: 'a GET is sure to have none', init: {}, over: { body: undefined }, fact: { hasBody: false } },
+    { name: 'a HEAD as well', init: { method: 'HEAD' }, over: { body: undefined }, fact: { hasBody: false } },
+    { name: 'a key', init: { method: 'POST', headers: { 'idempotency-key': '1' } }, fact: { keyed: true } },
+    {
+      name: 'a key of the older name',
+      init: { method: 'POST', headers: { 'X-Idempotency-Key': '1' } },
+      fact: { keyed: true },
+    },
+    { name: 'an event stream', init: { headers: { accept: 'text/event-stream' } }, fact: { eventStream: true } },
+    { name: 'a range', init: { headers: { range: 'bytes=0-' } }, fact: { range: true } },
+    { name: 'an integrity', init: { integrity: 'sha256-x' }, fact: { integrity: true } },
+    { name: 'a cache mode', init: { cache: 'no-store' }, fact: { cache: 'no-store' } },
+    {
+      name: 'a navigation',
+      init: {},
+      over: { mode: 'navigate', destination: 'document' },
+      fact: { navigation: true, destination: 'document' },
+    },
+  ])('$name', ({ init, over = {}, fact }) => {
+    expect(read('https://app.test/', init, over).facts).toMatchObject(fact);
+  });
+
+  test('another origin, another scheme', () => {
+    expect(read('https://other.test/x').facts).toMatchObject({ sameOrigin: false, origin: 'https://other.test' });
+    expect(read('http://app.test/x').facts).toMatchObject({ sameOrigin: false, protocol: 'http:' });
+    expect(read('data:text/plain,x').facts).toMatchObject({ protocol: 'data:' });
+  });
+
+  test('reading consumes nothing', async () => {
+    const { request } = read('https://app.test/', { method: 'PUT', body: 'still here' });
+    expect(request.bodyUsed).toBe(false);
+    expect(await request.text()).toBe('still here');
+  });
+});

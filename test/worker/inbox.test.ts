@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createWarner } from '../../src/engine/warner.ts';
+import { toMessage } from '../../src/protocol/messages.ts';
+import type { LayerStatus } from '../../src/protocol/status.ts';
+import { VERSION } from '../../src/protocol/version.ts';
+import { createInbox } from '../../src/worker/inbox.ts';
+import { createMailbox } from '../../src/worker/mailbox.ts';
+import { createClients, settle } from '../support/worker-scope.ts';
+
+const STATUS: LayerStatus = {
+  version: VERSION,
+  storage: 'memory',
+  counters: { requests: 1, attempts: 2, recovered: 1, gaveUp: {} },
+  origins: [],
+};
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+function open(onProblem: (problem: string) => void = () => {}) {
+  const pages = createClients();
+  const mailbox = createMailbox(
+    pages.clients,
+    () => 0,
+    () => {},
+  );
+  const receive = createInbox(mailbox, () => STATUS, onProblem);
+  const answers: unknown[] = [];
+  const port = { postMessage: (message: unknown) => answers.push(structuredClone(message)) };
+  return {
+    ...pages,
+    mailbox,
+    answers,
+    send: (data: unknown, { source = null as unknown, ports = [port] as unknown[] } = {}) =>
+      receive({ data, source, ports } as unknown as ExtendableMessageEvent),
+  };
+}
+
+describe('a hello', () => {
+  test('is answered with a welcome, and what was kept follows', async () => {
+    const { mailbox, open: page, answers, send } = open();
+    const event = {
+      type: 'waiting',
+      cause: 'offline',
+      id: '1',
+      at: 0,
+      method: 'GET',
+      url: 'https://app.test/',
+      group: 'data',
+      elapsedMs: 0,
+    } as const;
+    mailbox.post('a', event);
+    await settle();
+    const client = page('a');
+    send(toMessage({ kind: 'hello', version: VERSION }), { source: client });
+    expect(answers).toEqual([toMessage({ kind: 'welcome', version: VERSION })]);
+    expect(client.received).toMatchObject([{ kind: 'event', event }]);
+  });
+
+  test.each([
+    { name: 'without a port', ports: [], source: null },
+    { name: 'from another worker’s port', ports: undefined, source: { postMessage: () => {} } },
+    { name: 'from nobody', ports: undefined, source: null },
+  ])('$name is no trouble', ({ ports, source }) => {
+    const { send } = open();
+    expect(() =>
+      send(toMessage({ kind: 'hello', version: VERSION }), { source, ...(ports ? { ports } : {}) }),
+    ).not.toThrow();
+  });
+
+  test.each([
+    ['0.1.7', 0],
+    ['0.2.0', 0],
+    ['0.3.0', 1],
+    ['9.0.0', 1],
+    ['nonsense', 1],
+  ])('of version %s: %i warning(s), and a welcome', (version, warnings) => {
+    const problems: string[] = [];
+    const { send, answers } = open((problem) => problems.push(problem));
+    send(toMessage({ kind: 'hello', version }));
+    expect(problems).toHaveLength(warnings);
+    for (const problem of problems) expect(problem).toContain(version);
+    expect(answers).toEqual([toMessage({ kind: 'welcome', version: VERSION })]);
+  });
+});
+
+test('the status is told when it is asked for', () => {
+  const { send, answers } = open();
+  send(toMessage({ kind: 'status' }));
+  expect(answers).toEqual([toMessage({ kind: 'status', status: STATUS })]);
+});
+
+test('messages of others are left alone, without a word', () => {
+  const problems: string[] = [];
+  const { send, answers } = open((problem) => problems.push(problem));
+  for (const data of [undefined, null, 'SKIP_WAITING', { type: 'CACHE_URLS' }, 5]) send(data);
+  expect([problems, answers]).toEqual([[], []]);
+});
+
+describe('hostile pages', () => {
+  test('broken messages are warned of once', () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const { send, answers } = open(createWarner());
+    for (let count = 0; count < 100; count += 1) send({ steadfetch: 1, kind: `nonsense ${count}` });
+    expect(warn).toHaveBeenCalledTimes(1);
+    expect(answers).toEqual([]);
+  });
+
+  test('a hundred different versions do not fill the console', () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const { send } = open(createWarner());
+    for (let count = 0; count < 100; count += 1) send(toMessage({ kind: 'hello', version: `${count + 5}.0.0` }));
+    expect(warn.mock.calls.length).toBeLessThanOrEqual(5);
+  });
+
+  test('a version as long as a book is not printed', () => {
+    const problems: string[] = [];
+    const { send } = open((problem) => problems.push(problem));
+    send(toMessage({ kind: 'hello', version: 'x'.repeat(1_000_000) }));
+    for (const problem of problems) expect(problem.length).toBeLessThan(1_000);
+  });
+
+  test('whatever comes, nothing is thrown', () => {
+    const { send } = open();
+    fc.assert(
+      fc.property(
+        fc.record({
+          steadfetch: fc.oneof(fc.constant(1), fc.anything()),
+          kind: fc.oneof(fc.constantFrom('hello', 'status', 'event'), fc.anything()),
+          version: fc.anything(),
+        }),
+        (data) => {
+          expect(() => send(data)).not.toThrow();
+        },
+      ),
+    );
+  });
+});
+
+test('a status that cannot be made is no trouble for the worker', () => {
+  const pages = createClients();
+  const problems: unknown[] = [];
+  const receive = createInbox(
+    createMailbox(
+      pages.clients,
+      () => 0,
+      () => {},
+    ),
+    () => {
+      throw new Error('status');
+    },
+    (problem) => problems.push(problem),
+  );
+  const event = { data: toMessage({ kind: 'status' }), source: null, ports: [{ postMessage: () => {} }] };
+  expect(() => receive(event as unknown as ExtendableMessageEvent)).not.toThrow();
+});

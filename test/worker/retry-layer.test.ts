@@ -1,0 +1,431 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { constant } from '../../src/policy/backoff.ts';
+import { RetryLayerError } from '../../src/policy/errors.ts';
+import type { LayerEvent } from '../../src/protocol/events.ts';
+import { toMessage } from '../../src/protocol/messages.ts';
+import type { RetryLayerOptions } from '../../src/worker/options.ts';
+import { createRetryLayer } from '../../src/worker/retry-layer.ts';
+import { type FakeScope, settle, stubScope } from '../support/worker-scope.ts';
+
+let scope: FakeScope;
+let warn: ReturnType<typeof vi.spyOn>;
+let script: (() => Response | Promise<Response>)[];
+const fetched: unknown[][] = [];
+
+const status = (code: number) => () => new Response(`answer ${code}`, { status: code });
+const lost = () => Promise.reject(new TypeError('lost'));
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  scope = stubScope();
+  script = [];
+  fetched.length = 0;
+  vi.stubGlobal('fetch', async (...args: unknown[]) => {
+    fetched.push(args);
+    return (script.shift() ?? status(200))();
+  });
+  vi.stubGlobal('indexedDB', undefined);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+interface FetchOptions {
+  readonly clientId?: string;
+  readonly resultingClientId?: string;
+  readonly request?: Request;
+  readonly respondWith?: (answer: Promise<Response>) => void;
+  readonly preloadResponse?: Promise<Response | undefined>;
+  readonly mode?: string;
+}
+
+/** What a worker does with a page's request. `undefined`: it was not intercepted. */
+function dispatch({ request = new Request('https://app.test/api'), mode, ...more }: FetchOptions = {}) {
+  let answer: Promise<Response> | undefined;
+  const waits: Promise<unknown>[] = [];
+  const seen = mode === undefined ? request : withMode(request, mode);
+  scope.dispatch('fetch', {
+    request: seen,
+    clientId: 'page',
+    resultingClientId: '',
+    respondWith: (given: Promise<Response>) => {
+      answer = given;
+      given.catch(() => {});
+    },
+    waitUntil: (work: Promise<unknown>) => waits.push(work),
+    ...more,
+  });
+  return { answer, waits, request: seen };
+}
+
+/** Node makes no navigations. */
+const withMode = (request: Request, mode: string): Request => {
+  const destination = mode === 'navigate' ? 'document' : '';
+  const over: Record<string, unknown> = { mode, destination, clone: () => withMode(new Request(request), mode) };
+  return new Proxy(request, {
+    get(target, key) {
+      if (typeof key === 'string' && key in over) return over[key];
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+};
+
+const listen = (options?: RetryLayerOptions) => {
+  const layer = createRetryLayer(options);
+  layer.listen();
+  return layer;
+};
+
+describe('listening', () => {
+  test('begins at once, and only where it is said', () => {
+    const layer = createRetryLayer();
+    expect(scope.listening).toEqual([]);
+    layer.listen();
+    expect(scope.listening).toContain('fetch');
+    expect(scope.listening).toContain('message');
+  });
+
+  test('twice is refused, and nothing is installed twice', () => {
+    const layer = listen();
+    const before = scope.listening.length;
+    expect(() => layer.listen()).toThrow(RetryLayerError);
+    expect(() => layer.listen()).toThrow(expect.objectContaining({ code: 'already-listening' }));
+    expect(scope.listening).toHaveLength(before);
+  });
+
+  test('with a bad option nothing is installed at all', () => {
+    const open = vi.fn();
+    vi.stubGlobal('indexedDB', { open });
+    expect(() => createRetryLayer({ routes: [{ match: 'api' }] })).toThrow(RetryLayerError);
+    expect(() => createRetryLayer(null as never)).toThrow(RetryLayerError);
+    expect([scope.listening, open.mock.calls.length, vi.getTimerCount()]).toEqual([[], 0, 0]);
+  });
+
+  test('open pages are claimed unless that is switched off', async () => {
+    listen();
+    scope.dispatch('activate', { waitUntil: () => {} });
+    await settle();
+    expect(scope.claimed()).toBe(1);
+    scope = stubScope();
+    listen({ clientsClaim: false });
+    scope.dispatch('activate', { waitUntil: () => {} });
+    expect(scope.claimed()).toBe(0);
+  });
+
+  test('skipWaiting and navigation preload are for those who ask', async () => {
+    listen();
+    scope.dispatch('install', {});
+    scope.dispatch('activate', { waitUntil: () => {} });
+    expect([scope.skipWaiting.mock.calls.length, scope.enablePreload.mock.calls.length]).toEqual([0, 0]);
+    scope = stubScope();
+    listen({ skipWaiting: true, navigationPreload: true });
+    const waits: unknown[] = [];
+    scope.dispatch('install', {});
+    scope.dispatch('activate', { waitUntil: (work: unknown) => waits.push(work) });
+    expect([scope.skipWaiting.mock.calls.length, scope.enablePreload.mock.calls.length]).toEqual([1, 1]);
+    expect(waits).toHaveLength(1);
+  });
+});
+
+describe('a request that is not retried is not intercepted', () => {
+  test.each<{ name: string; options?: RetryLayerOptions; request: () => Request; over?: FetchOptions }>([
+    { name: 'POST', request: () => new Request('https://app.test/', { method: 'POST', body: 'x' }) },
+    { name: 'another scheme', request: () => new Request('data:text/plain,x') },
+    {
+      name: 'an event stream',
+      request: () => new Request('https://app.test/', { headers: { Accept: 'text/event-stream' } }),
+    },
+    {
+      name: 'a route that is off',
+      options: { routes: [{ match: '/', retry: false }] },
+      request: () => new Request('https://app.test/live'),
+    },
+    { name: 'no route, no defaults', options: { defaults: false }, request: () => new Request('https://app.test/') },
+    { name: 'one attempt', options: { defaults: { attempts: 1 } }, request: () => new Request('https://app.test/') },
+    { name: 'no retries', options: { defaults: { retries: 0 } }, request: () => new Request('https://app.test/') },
+    {
+      name: 'B048 a method that is not on the list',
+      options: { defaults: { methods: ['GET'] } },
+      request: () => new Request('https://app.test/', { method: 'DELETE' }),
+    },
+  ])('$name', ({ options, request }) => {
+    const layer = listen(options);
+    const { answer, waits } = dispatch({ request: request() });
+    expect([answer, waits, fetched]).toEqual([undefined, [], []]);
+    expect(layer.status().counters.requests).toBe(0);
+    expect(warn).not.toHaveBeenCalled();
+  });
+});
+
+describe('a request that may be retried', () => {
+  test('is fetched at once, as it is', async () => {
+    listen();
+    const { answer, waits, request } = dispatch();
+    expect(fetched).toEqual([[request]]);
+    expect((await answer)?.status).toBe(200);
+    expect(waits).toEqual([]);
+  });
+
+  test('is fetched again after a failure, and its page is told', async () => {
+    const layer = listen({ defaults: { backoff: constant(100) } });
+    const page = scope.open('page');
+    const other = scope.open('other');
+    script = [status(503), lost, status(200)];
+    const { answer } = dispatch({ request: new Request('https://app.test/api?secret=1#~x') });
+    await vi.advanceTimersByTimeAsync(100);
+    await settle();
+    await vi.advanceTimersByTimeAsync(100);
+    expect((await answer)?.status).toBe(200);
+    await settle();
+    expect(fetched).toHaveLength(3);
+    expect(page.received).toMatchObject([
+      { kind: 'event', event: { type: 'retry-scheduled', attempt: 1, status: 503, delayMs: 100, group: 'data' } },
+      { kind: 'event', event: { type: 'retry-scheduled', attempt: 2, cause: 'network-error' } },
+      { kind: 'event', event: { type: 'recovered', attempts: 3, status: 200 } },
+    ]);
+    expect(JSON.stringify(page.received)).not.toMatch(/secret|~x/);
+    // B117
+    expect(other.received).toEqual([]);
+    expect(layer.status().counters).toEqual({ requests: 1, attempts: 3, recovered: 1, gaveUp: {} });
+  });
+
+  test('B116 a navigation’s events are for the page that is coming', async () => {
+    listen({ defaults: { backoff: constant(100) } });
+    const [left, coming] = [scope.open('left'), scope.open('coming')];
+    script = [status(503), status(200)];
+    const { answer } = dispatch({ mode: 'navigate', clientId: 'left', resultingClientId: 'coming' });
+    await settle();
+    await vi.advanceTimersByTimeAsync(100);
+    await answer;
+    await settle();
+    expect(left.received).toEqual([]);
+    expect(coming.received).toHaveLength(2);
+  });
+
+  test('a navigation whose page has no id yet is told to nobody', async () => {
+    listen({ defaults: { backoff: constant(100) } });
+    const left = scope.open('left');
+    script = [status(503), status(200)];
+    const { answer } = dispatch({ mode: 'navigate', clientId: 'left', resultingClientId: '' });
+    await settle();
+    await vi.advanceTimersByTimeAsync(100);
+    await answer;
+    await settle();
+    expect([left.received, scope.asked]).toEqual([[], []]);
+  });
+
+  test('a navigation takes the answer that was preloaded', async () => {
+    listen();
+    const preloaded = new Response('preloaded');
+    const { answer } = dispatch({ mode: 'navigate', preloadResponse: Promise.resolve(preloaded) });
+    expect(await answer).toBe(preloaded);
+    expect(fetched).toEqual([]);
+  });
+
+  test('a preloaded answer that fails is not the end', async () => {
+    listen({ defaults: { backoff: constant(100) } });
+    const { answer } = dispatch({ mode: 'navigate', preloadResponse: lost() });
+    await settle();
+    await vi.advanceTimersByTimeAsync(100);
+    expect((await answer)?.status).toBe(200);
+    expect(fetched).toHaveLength(1);
+  });
+
+  test('a route’s name is the group of its events', async () => {
+    const heard: LayerEvent[] = [];
+    listen({
+      routes: [{ match: '/api', name: 'search' }],
+      onEvent: (event) => heard.push(event),
+      defaults: { totalMs: 1 },
+    });
+    script = [status(503)];
+    await dispatch().answer;
+    expect(heard).toMatchObject([{ type: 'gave-up', group: 'search', reason: 'deadline', lastStatus: 503 }]);
+  });
+});
+
+describe('fail open', () => {
+  test('a match that throws: not intercepted, said once', () => {
+    listen({
+      routes: [
+        {
+          match: () => {
+            throw new Error('match');
+          },
+        },
+      ],
+    });
+    expect(dispatch().answer).toBeUndefined();
+    expect(dispatch().answer).toBeUndefined();
+    expect(fetched).toEqual([]);
+    expect(warn).toHaveBeenCalledTimes(1);
+  });
+
+  test('an answer that is not ours to give: nothing is sent', async () => {
+    listen();
+    const { waits } = dispatch({
+      respondWith: () => {
+        throw new DOMException('responded already', 'InvalidStateError');
+      },
+    });
+    await settle();
+    expect([fetched, waits]).toEqual([[], []]);
+  });
+
+  test('B110 without a database retries go on, and it is said once', async () => {
+    const layer = listen({ defaults: { backoff: constant(10) } });
+    await settle();
+    for (let request = 0; request < 3; request += 1) {
+      script = [status(503), status(200)];
+      const { answer } = dispatch();
+      await settle();
+      await vi.advanceTimersByTimeAsync(10);
+      expect((await answer)?.status).toBe(200);
+    }
+    expect(layer.status().storage).toBe('memory');
+    expect(warn).toHaveBeenCalledTimes(1);
+  });
+
+  test('onEvent that throws harms nothing', async () => {
+    listen({
+      defaults: { backoff: constant(10) },
+      onEvent: () => {
+        throw new Error('onEvent');
+      },
+    });
+    script = [status(503), status(200)];
+    const { answer } = dispatch();
+    await settle();
+    await vi.advanceTimersByTimeAsync(10);
+    expect((await answer)?.status).toBe(200);
+  });
+
+  test('a worker whose life cannot be prolonged answers all the same', async () => {
+    listen({ defaults: { backoff: constant(10) } });
+    script = [status(503), status(200)];
+    let answer: Promise<Response> | undefined;
+    scope.dispatch('fetch', {
+      request: new Request('https://app.test/'),
+      clientId: 'page',
+      respondWith: (given: Promise<Response>) => {
+        answer = given;
+      },
+      waitUntil: () => {
+        throw new DOMException('too late', 'InvalidStateError');
+      },
+    });
+    await settle();
+    await vi.advanceTimersByTimeAsync(10);
+    expect([200, 503]).toContain((await answer)?.status);
+  });
+
+  test('the page gets the network’s own error', async () => {
+    listen({ defaults: { attempts: 2, backoff: constant(10) } });
+    const error = new TypeError('refused');
+    script = [lost, () => Promise.reject(error)];
+    const { answer } = dispatch();
+    await settle();
+    await vi.advanceTimersByTimeAsync(10);
+    await expect(answer).rejects.toBe(error);
+  });
+});
+
+describe('fetching inside the worker', () => {
+  test('has retries', async () => {
+    const layer = createRetryLayer({ defaults: { backoff: constant(10) } });
+    script = [status(503), status(200)];
+    const answer = layer.fetch(new Request('https://app.test/api'));
+    await settle();
+    await vi.advanceTimersByTimeAsync(10);
+    expect((await answer).status).toBe(200);
+    expect(fetched).toHaveLength(2);
+  });
+
+  test('has none where there are none', async () => {
+    const layer = createRetryLayer({ defaults: false });
+    script = [status(503)];
+    const request = new Request('https://app.test/api');
+    expect((await layer.fetch(request)).status).toBe(503);
+    expect(fetched).toEqual([[request]]);
+  });
+
+  test('fails open as well: a match that throws is a plain fetch', async () => {
+    const layer = createRetryLayer({
+      routes: [
+        {
+          match: () => {
+            throw new Error('match');
+          },
+        },
+      ],
+    });
+    const request = new Request('https://app.test/api');
+    expect((await layer.fetch(request)).status).toBe(200);
+    expect(fetched).toEqual([[request]]);
+  });
+});
+
+describe('pages', () => {
+  const hello = (client: object, answers: unknown[]) =>
+    scope.dispatch('message', {
+      data: toMessage({ kind: 'hello', version: '0.1.0' }),
+      source: client,
+      ports: [{ postMessage: (message: unknown) => answers.push(message) }],
+    });
+
+  test('see the retries of their own load', async () => {
+    listen({ defaults: { backoff: constant(10) } });
+    script = [status(503), status(200)];
+    const { answer } = dispatch({ mode: 'navigate', clientId: '', resultingClientId: 'coming' });
+    await settle();
+    await vi.advanceTimersByTimeAsync(10);
+    await answer;
+    const page = scope.open('coming');
+    const answers: unknown[] = [];
+    hello(page, answers);
+    expect(answers).toMatchObject([{ kind: 'welcome', version: '0.1.0' }]);
+    expect(page.received).toMatchObject([{ event: { type: 'retry-scheduled' } }, { event: { type: 'recovered' } }]);
+  });
+
+  test('are told the status', async () => {
+    listen({ defaults: { attempts: 2, backoff: constant(10) }, budget: { refillPerSecond: 0 } });
+    await settle();
+    script = [status(503), status(503)];
+    const { answer } = dispatch();
+    await settle();
+    await vi.advanceTimersByTimeAsync(10);
+    await answer;
+    const answers: unknown[] = [];
+    scope.dispatch('message', {
+      data: toMessage({ kind: 'status' }),
+      source: null,
+      ports: [{ postMessage: (message: unknown) => answers.push(structuredClone(message)) }],
+    });
+    expect(answers).toMatchObject([
+      {
+        kind: 'status',
+        status: {
+          version: '0.1.0',
+          storage: 'memory',
+          counters: { requests: 1, attempts: 2, recovered: 0, gaveUp: { attempts: 1 } },
+          origins: [{ origin: 'https://app.test', group: 'data', tokens: 19, capacity: 20 }],
+        },
+      },
+    ]);
+  });
+
+  test('that run dry one and the same budget hear of it, all of them', async () => {
+    listen({ defaults: { attempts: 2, backoff: constant(10) }, budget: { capacity: 0 } });
+    const pages = [scope.open('page'), scope.open('other')];
+    script = [status(503)];
+    await dispatch().answer;
+    await settle();
+    for (const { received } of pages) {
+      expect(received.filter((message) => JSON.stringify(message).includes('budget-exhausted'))).toHaveLength(1);
+    }
+  });
+});
