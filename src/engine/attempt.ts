@@ -26,10 +26,12 @@ export async function land(attempt: number, sent: Promise<Response>, now: () => 
 function toOutcome(response: Response, now: () => number): Outcome {
   const { status, headers } = response;
   if (status < 400) return { kind: 'response', status };
+  const header = (name: string) => headers.get(name);
+  const date = header('Date');
   return {
     kind: 'response',
     status,
-    time: { retryAfter: headers.get('Retry-After'), date: headers.get('Date'), age: headers.get('Age') },
-    fresh: carriesFreshness(headers.get('Cache-Control'), headers.get('Expires'), now()),
+    time: { retryAfter: header('Retry-After'), date, age: header('Age') },
+    fresh: carriesFreshness({ cacheControl: header('Cache-Control'), expires: header('Expires'), date }, now()),
   };
 }

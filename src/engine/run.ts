@@ -1,5 +1,5 @@
 import { deadlineAt, startsInTime } from '../policy/deadline.js';
-import { afterFailure, isFinal, type NextStep } from '../policy/decide.js';
+import { afterFailure, askedUntil, isFinal, type NextStep } from '../policy/decide.js';
 import type { BudgetPolicy, GiveUpReason, Outcome, RequestFacts, RetryPolicy } from '../policy/index.js';
 import { isThrottled } from '../policy/outcome.js';
 import { cacheBypass, mayRace, takesOriginal } from '../policy/replay.js';
@@ -55,6 +55,8 @@ export interface Flights {
   readonly inFlight: Map<number, Promise<Landing>>;
   /** The most recent answer whose body can still be read. */
   response: Response | undefined;
+  /** The most recent answer that was discarded but is in memory; holds no connection. */
+  kept: Response | undefined;
   /** The most recent network error; wrapped, because anything can be thrown. */
   failure: { readonly error: unknown } | undefined;
   /** Lets the request's body be sent again; whoever made the flights releases it. */
@@ -65,6 +67,7 @@ export const createFlights = (): Flights => ({
   launched: 0,
   inFlight: new Map(),
   response: undefined,
+  kept: undefined,
   failure: undefined,
   body: undefined,
 });
@@ -93,10 +96,12 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   const paid = new Map<number, number>();
   /** Attempts that count against the limit: those that failed while the device was offline do not. */
   let counted = 0;
+  /** How often an attempt has failed by each status or cause: some allow fewer retries than others. */
+  const failures = new Map<number | string, number>();
   let discardedFresh = false;
+  /** No attempt starts before: the latest time that any answer so far has named. */
+  let notBefore = startedAt;
   let previousDelayMs: number | undefined;
-  /** The answer that was discarded but kept in memory. */
-  let kept: Response | undefined;
   /** Has anybody been told of trouble? Then they are told how it ended. */
   let troubled = false;
 
@@ -128,11 +133,17 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     return (await first) ?? ports.fetch(original);
   }
 
+  function countAlike(outcome: Outcome): number {
+    const how = outcome.kind === 'response' ? outcome.status : outcome.kind;
+    const alike = (failures.get(how) ?? 0) + 1;
+    failures.set(how, alike);
+    return alike;
+  }
+
   const bypass = () => cacheBypass(facts, { discardedFresh, inFlight: flights.inFlight.size > 0 });
 
   /** The newest attempt failed or is overdue: what now? */
   async function react(outcome: Outcome): Promise<Phase> {
-    discardedFresh ||= outcome.kind === 'response' && outcome.fresh === true;
     const replayable = (await flights.body?.isReplayable()) !== false && bypass() !== 'impossible';
     await book.ready();
     const cost = isThrottled(outcome) ? engine.budget.throttledCost : engine.budget.retryCost;
@@ -141,12 +152,14 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       request: facts,
       policy,
       attempt: counted,
+      alike: countAlike(outcome),
       now: ports.now(),
       deadline,
       replayable,
       online: ports.isOnline(),
       affordable: book.affords(key, cost),
       previousDelayMs,
+      notBefore,
       random: ports.random,
     });
     switch (decision.do) {
@@ -162,7 +175,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
         call.keepAlive(book.written());
         await freeConnection();
         troubled = true;
-        call.tell({ type: 'retry-scheduled', attempt: flights.launched, outcome, decision });
+        call.tell({ type: 'retry-scheduled', attempt: counted, outcome, decision });
         return { kind: 'waiting', until, cost };
       }
     }
@@ -170,9 +183,10 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   /** No connection is held through a wait. */
   async function freeConnection(): Promise<void> {
-    if (flights.response === undefined || flights.response === kept) return;
-    kept = await discard(flights.response, ports);
-    flights.response = kept;
+    if (flights.response === undefined || flights.response === flights.kept) return;
+    // One that is too large to keep leaves an earlier one: better an older answer than none.
+    flights.kept = (await discard(flights.response, ports)) ?? flights.kept;
+    flights.response = flights.kept;
   }
 
   function waitOnline(): Phase {
@@ -197,11 +211,23 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   async function overtake(): Promise<Phase> {
     const leave = races.enter(facts.origin);
     if (leave === undefined) return { kind: 'flying' };
-    const overdue = flights.inFlight.get(flights.launched);
-    const next = await react({ kind: 'timeout', afterMs: policy.attemptTimeoutMs });
-    if (next.kind === 'waiting') void overdue?.then(leave);
-    else leave();
-    return next;
+    let overtaken = false;
+    try {
+      const overdue = flights.inFlight.get(flights.launched);
+      const next = await react({ kind: 'timeout', afterMs: policy.attemptTimeoutMs });
+      overtaken = next.kind === 'waiting';
+      if (overtaken) void overdue?.then(leave);
+      return next;
+    } finally {
+      if (!overtaken) leave();
+    }
+  }
+
+  /** What an answer that is not delivered says about the attempts to come, whichever attempt brought it. */
+  function learn(outcome: Outcome): void {
+    if (outcome.kind !== 'response') return;
+    discardedFresh ||= outcome.fresh === true;
+    notBefore = Math.max(notBefore, askedUntil(outcome, facts, policy, ports.now()) ?? 0);
   }
 
   async function nextLanding(at: number | undefined): Promise<Landing | undefined> {
@@ -223,12 +249,12 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     refund(paid.get(landing.attempt));
     if (phase.kind === 'waiting') refund(phase.cost);
     if (flights.launched === 1) book.record(key, { kind: 'first-try-succeeded', at: ports.now() });
-    if (troubled) call.tell({ type: 'recovered', attempts: flights.launched, status: landing.response.status });
+    if (troubled) call.tell({ type: 'recovered', attempts: counted, status: landing.response.status });
     return { response: landing.response };
   }
 
   function giveUp(reason: GiveUpReason): Result {
-    call.tell({ type: 'gave-up', attempts: flights.launched, status: flights.response?.status, reason });
+    call.tell({ type: 'gave-up', attempts: counted, status: flights.response?.status, reason });
     return flights.response ? { response: flights.response } : { error: flights.failure?.error };
   }
 
@@ -239,12 +265,13 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       const newest = landing.attempt === flights.launched && phase.kind === 'flying';
       keep(landing, flights);
       if ('response' in landing && isFinal(landing.outcome, facts, policy)) return deliver(landing, phase);
-      if (phase.kind === 'waiting' && saysMore(landing.outcome)) {
+      learn(landing.outcome);
+      if (newest) {
+        phase = await react(landing.outcome);
+      } else if (phase.kind === 'waiting' && saysMore(landing.outcome)) {
         refund(phase.cost);
         phase = await react(landing.outcome);
-      } else if (newest) {
-        phase = await react(landing.outcome);
-      } else {
+      } else if (phase.kind !== 'stopped') {
         await freeConnection();
       }
     } else if (phase.kind === 'waiting') {
@@ -280,7 +307,7 @@ function wakeAt(phase: Phase): number | undefined {
 /** Moves a landing from what is in flight to what there is. */
 function keep(landing: Landing, flights: Flights): void {
   if ('response' in landing) {
-    if (flights.response) cancelBody(flights.response);
+    if (flights.response && flights.response !== flights.kept) cancelBody(flights.response);
     flights.response = landing.response;
   } else {
     flights.failure = landing;

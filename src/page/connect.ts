@@ -56,6 +56,9 @@ export async function connect(workerUrl: string | URL, options: ConnectOptions =
   // A page that is claimed later, or handed to a new version, has to be known there as well.
   container?.addEventListener('controllerchange', () => void hello());
 
+  // Whoever listens as soon as `connect` has resolved hears the events that came while it was under way.
+  setTimeout(listeners.open);
+
   return {
     state,
     ...(error === undefined ? {} : { error }),

@@ -8,15 +8,31 @@ export interface Listeners {
   on<Type extends LayerEvent['type']>(type: Type, listener: Listener<Type>): () => void;
   /** Takes a message from the worker; anything that is not an event of ours is ignored. */
   receive(data: unknown): void;
+  /** Hands on what has come so far, and from now on everything at once. */
+  open(): void;
 }
 
-/** As many as the worker keeps for a page that is still loading. */
-const REMEMBERED = 50;
+/** Far more than the worker sends again to a page that was still loading. */
+const REMEMBERED = 1_000;
 
 export function createListeners(warn: (problem: string) => void): Listeners {
   const byType = new Map<string, Set<(event: never) => void>>();
   /** Events that came while the page was loading come again after its hello. */
   const seen = new Set<string>();
+  /** What came before anybody could listen. */
+  let early: LayerEvent[] | undefined = [];
+
+  const tell = (event: LayerEvent): void => {
+    // A copy: a listener may add another.
+    for (const listener of [...(byType.get(event.type) ?? [])]) {
+      try {
+        listener(event as never);
+      } catch (error) {
+        // One listener's fault is not the next one's; the page's own error handling still sees it.
+        reportError(error);
+      }
+    }
+  };
 
   return {
     on(type, listener) {
@@ -33,14 +49,13 @@ export function createListeners(warn: (problem: string) => void): Listeners {
       if (typeof message !== 'object' || message.kind !== 'event' || seen.has(message.seq)) return;
       seen.add(message.seq);
       if (seen.size > REMEMBERED) seen.delete([...seen][0] ?? '');
-      for (const listener of byType.get(message.event.type) ?? []) {
-        try {
-          listener(message.event as never);
-        } catch (error) {
-          // One listener's fault is not the next one's; the page's own error handling still sees it.
-          reportError(error);
-        }
-      }
+      if (early === undefined) tell(message.event);
+      else early.push(message.event);
+    },
+    open() {
+      const waiting = early ?? [];
+      early = undefined;
+      for (const event of waiting) tell(event);
     },
   };
 }

@@ -29,7 +29,9 @@ export async function register(url: string | URL, options: RegistrationOptions, 
     const registration = await Promise.race([container.register(url, options), aborted(limit.signal)]);
     if (registration === undefined) return { state: 'failed', error: new Error(`not registered within ${limitMs} ms`) };
     await settled(registration, container, limit.signal);
-    return { state: stateOf(registration, container), registration };
+    const state = stateOf(registration, container);
+    if (state === 'failed') return { state, error: new Error('the worker did not install; the console says why') };
+    return { state, registration };
   } catch (error) {
     return { state: 'failed', error };
   } finally {

@@ -39,7 +39,7 @@ export const affords = (bucket: Bucket, cost: number, now: number, policy: Budge
   // A tenth that was added ten times is a little less than one.
   refill(bucket, now, policy).tokens + 1e-9 >= cost;
 
-/** Never below zero: workers that spend at the same time may overspend a little, and time pays it back. */
+/** Never below zero, even if workers that spend at the same time overspend a little. */
 export function spend(bucket: Bucket, cost: number, now: number, policy: BudgetPolicy): Bucket {
   const { tokens } = refill(bucket, now, policy);
   return { tokens: Math.max(0, tokens - cost), at: now };

@@ -99,8 +99,11 @@ const statusRuleObject = object(
   ['status'],
 );
 
-const statusRule: Check = (value, path) =>
-  typeof value === 'number' ? status(value, path) : statusRuleObject(value, path);
+const statusRule: Check = (value, path) => {
+  if (typeof value === 'number') status(value, path);
+  else if (isPlain(value)) statusRuleObject(value, path);
+  else refuse(value, path, 'must be a number such as 503, or an object with `status`');
+};
 
 const replayedMethod: Check = (value, path) => {
   method(value, path);
@@ -129,7 +132,7 @@ const backoff: Check = (value, path) => {
     refuse(value, path, 'must be a backoff', 'make one with constant(), linear(), exponential() or list()');
   }
   // Nobody wraps that often; something that wraps itself never ends.
-  if (path.split('.of').length > MAX_WRAPPERS) refuse(value, path, `must have at most ${MAX_WRAPPERS} jitters`);
+  if (path.split('.of').length > MAX_WRAPPERS + 1) refuse(value, path, `must have at most ${MAX_WRAPPERS} jitters`);
   const fields = BACKOFF_FIELDS[kind as Backoff['kind']];
   object({ kind: text, ...fields }, Object.keys(fields))(value, path);
 };
@@ -183,6 +186,7 @@ function unknownOption(path: string, known: readonly string[]): RetryLayerError 
 function show(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`;
   if (typeof value === 'function') return 'a function';
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
+  if (typeof value === 'object' && value !== null)
+    return Array.isArray(value) ? 'a list' : isPlain(value) ? 'an object' : 'an object that is not plain';
   return typeof value === 'bigint' ? `${value}n` : String(value);
 }

@@ -3,7 +3,7 @@ import { startsInTime } from './deadline.js';
 import type { RequestFacts } from './eligibility.js';
 import { type Cause, causeOf, isThrottled, type Outcome, retriesAllowed, retriesAtOnce } from './outcome.js';
 import { RETRY_AFTER_JITTER, type RetryPolicy } from './policy.js';
-import { asksForNow, serverWaitMs } from './retry-after.js';
+import { asksForNow, serverWaitMs, type TimeHeaders } from './retry-after.js';
 
 /** Everything a decision hangs on: what happened, what is allowed, what time it is, and a source of chance. */
 export interface Situation {
@@ -12,6 +12,8 @@ export interface Situation {
   readonly policy: RetryPolicy;
   /** Attempts counted so far, the failed one included. */
   readonly attempt: number;
+  /** Those of them that failed by the same cause and status, this one included. @defaultValue `attempt` */
+  readonly alike?: number;
   readonly now: number;
   readonly deadline: number;
   /** Can the request be sent again: is its body still whole, and can it get past the browser's cache? */
@@ -21,6 +23,8 @@ export interface Situation {
   /** Does the budget of this origin and group pay for a retry of this outcome? */
   readonly affordable: boolean;
   readonly previousDelayMs: number | undefined;
+  /** The latest time that an earlier answer to this request has named (see {@link askedUntil}). */
+  readonly notBefore?: number;
   readonly random: () => number;
 }
 
@@ -62,10 +66,10 @@ export const isFinal = (outcome: Outcome, request: RequestFacts, policy: RetryPo
 
 /** {@link decide} for an outcome that is not final. */
 export function afterFailure(situation: Situation): NextStep {
-  const { outcome, request, policy, attempt, now, deadline } = situation;
+  const { outcome, request, policy, attempt, alike = attempt, now, deadline } = situation;
   // The device's own network spends no attempt: it is not the server that failed.
   const offline = outcome.kind === 'network-error' && !situation.online;
-  const used = attempt >= policy.attempts || attempt > retriesAllowed(outcome, request, policy);
+  const used = attempt >= policy.attempts || alike > retriesAllowed(outcome, request, policy);
   if (used && !offline) return giveUp('attempts');
   if (!situation.replayable) return giveUp('not-replayable');
   if (offline) return startsInTime(now, deadline) ? { do: 'wait-online', reason: 'offline' } : giveUp('offline');
@@ -81,12 +85,18 @@ const giveUp = (reason: GiveUpReason): NextStep => ({ do: 'give-up', reason });
 type Wait = { readonly delayMs: number; readonly by: 'backoff' | 'retry-after' };
 
 function waitFor(situation: Situation): Wait | 'too-long' {
-  const server = serverWait(situation);
-  if (server === 'too-long') return server;
-  const backoff = backoffWait(situation, server !== undefined);
-  if (server === undefined) return backoff;
-  const extended = situation.policy.retryAfter.mode === 'extend' && !server.now && backoff.delayMs > server.delayMs;
-  return extended ? backoff : { delayMs: server.delayMs, by: 'retry-after' };
+  const { outcome, request, policy, now, notBefore = now } = situation;
+  const askedMs = Math.max(askedMsBy(outcome, request, policy, now) ?? 0, notBefore - now);
+  // Zero said so is "now"; a date in the past only says that waiting is no longer asked for: the backoff still is.
+  const asksNow = askedMs === 0 && counts(outcome, policy) && asksForNow(outcome.time?.retryAfter ?? null);
+  const server = askedMs > 0 || asksNow;
+  const { maxMs, overMax, mode } = policy.retryAfter;
+  if (askedMs > maxMs && overMax === 'give-up') return 'too-long';
+  const backoff = backoffWait(situation, server);
+  if (!server) return backoff;
+  const delayMs = upwards(Math.min(askedMs, maxMs), situation.random);
+  const extended = mode === 'extend' && !asksNow && backoff.delayMs > delayMs;
+  return extended ? backoff : { delayMs, by: 'retry-after' };
 }
 
 function backoffWait({ outcome, policy, attempt, random, previousDelayMs }: Situation, timed: boolean): Wait {
@@ -95,23 +105,29 @@ function backoffWait({ outcome, policy, attempt, random, previousDelayMs }: Situ
   return { delayMs: delayMs(backoff, attempt, random, previousDelayMs), by: 'backoff' };
 }
 
-/** The server's own time with upward jitter, so that everybody who was told the same does not come back together. */
-function serverWait({
-  outcome,
-  request,
-  policy,
-  now,
-  random,
-}: Situation): { readonly delayMs: number; readonly now: boolean } | 'too-long' | undefined {
-  const { mode, statuses, maxMs, overMax } = policy.retryAfter;
-  if (outcome.kind !== 'response' || outcome.time === undefined || mode === 'ignore') return undefined;
-  if (statuses !== 'retried' && !statuses.includes(outcome.status)) return undefined;
-  const askedMs = serverWaitMs(outcome.time, now, request.sameOrigin);
-  const asksNow = asksForNow(outcome.time.retryAfter);
-  // A date in the past only says that waiting is no longer asked for: the backoff still is.
-  if (askedMs === undefined || (askedMs === 0 && !asksNow)) return undefined;
-  if (askedMs > maxMs && overMax === 'give-up') return 'too-long';
-  const waitMs = Math.min(askedMs, maxMs);
+/** The instant before which the server asks not to be asked again; `undefined` if it names none or it does not count. */
+export function askedUntil(
+  outcome: Outcome,
+  request: RequestFacts,
+  policy: RetryPolicy,
+  now: number,
+): number | undefined {
+  const askedMs = askedMsBy(outcome, request, policy, now);
+  return askedMs === undefined ? undefined : now + askedMs;
+}
+
+const askedMsBy = (outcome: Outcome, request: RequestFacts, policy: RetryPolicy, now: number): number | undefined =>
+  counts(outcome, policy) ? serverWaitMs(outcome.time, now, request.sameOrigin) : undefined;
+
+/** Does this policy listen to the time that this outcome names? */
+function counts(outcome: Outcome, policy: RetryPolicy): outcome is Outcome & { kind: 'response'; time: TimeHeaders } {
+  const { mode, statuses } = policy.retryAfter;
+  if (outcome.kind !== 'response' || outcome.time === undefined || mode === 'ignore') return false;
+  return statuses === 'retried' || statuses.includes(outcome.status);
+}
+
+/** Upward jitter, so that everybody who was told the same time does not come back together, and nobody earlier. */
+function upwards(waitMs: number, random: () => number): number {
   const jitterMs = random() * Math.min(waitMs * RETRY_AFTER_JITTER.ratio, RETRY_AFTER_JITTER.maxMs);
-  return { delayMs: Math.min(MAX_DELAY_MS, Math.ceil(waitMs + jitterMs)), now: asksNow };
+  return Math.min(MAX_DELAY_MS, Math.ceil(waitMs + jitterMs));
 }

@@ -53,11 +53,16 @@ export const asksForNow = (header: string | null): boolean => header !== null &&
  * Whether an error answer may be stored and served again by the browser's own cache, which would make a retry see the
  * same answer without reaching the server (RFC 9111 §4.2.1: `max-age`, else `Expires`).
  */
-export function carriesFreshness(cacheControl: string | null, expires: string | null, nowMs: number): boolean {
+export function carriesFreshness(
+  { cacheControl, expires, date }: { cacheControl: string | null; expires: string | null; date: string | null },
+  nowMs: number,
+): boolean {
   if (cacheControl !== null) {
     if (/(?:^|[\s,])no-(?:store|cache)(?:$|[\s,=])/i.test(cacheControl)) return false;
     const maxAge = /(?:^|[\s,])max-age="?(\d+)/i.exec(cacheControl);
     if (maxAge) return Number(maxAge[1]) > 0;
   }
-  return expires !== null && (parseHttpDate(expires, nowMs) ?? 0) > nowMs;
+  // Both are the server's clock; ours may be another.
+  const serverNowMs = date === null ? undefined : parseHttpDate(date, nowMs);
+  return expires !== null && (parseHttpDate(expires, nowMs) ?? 0) > (serverNowMs ?? nowMs);
 }

@@ -50,6 +50,7 @@ export interface Released extends AboutRequest {
 /** A later attempt brought an answer that is not retried. */
 export interface Recovered extends AboutRequest {
   readonly type: 'recovered';
+  /** Those that failed while the device was offline do not count. */
   readonly attempts: number;
   readonly status: number;
 }
@@ -57,6 +58,7 @@ export interface Recovered extends AboutRequest {
 /** The page gets the last answer or error as it is. */
 export interface GaveUp extends AboutRequest {
   readonly type: 'gave-up';
+  /** Those that failed while the device was offline do not count. */
   readonly attempts: number;
   /** Absent if no attempt brought an answer. */
   readonly lastStatus?: number;

@@ -5,7 +5,7 @@ import type { Mailbox } from './mailbox.js';
 export function createInbox(
   mailbox: Mailbox,
   status: () => LayerStatus,
-  onProblem: (problem: string) => void,
+  onProblem: (problem: string, detail?: string) => void,
 ): (event: ExtendableMessageEvent) => void {
   return ({ data, source, ports }) => {
     const message = parsePageMessage(data);
@@ -16,13 +16,16 @@ export function createInbox(
     }
     const [port] = ports;
     switch (message.kind) {
-      case 'hello':
+      case 'hello': {
+        const theirs = message.version.slice(0, 20);
         if (!isCompatible(VERSION, message.version)) {
-          onProblem(`the page has version ${message.version}, the worker ${VERSION}; rebuild the older of the two`);
+          // Whoever sends it chooses it: it is neither trusted to be short nor to be the same twice.
+          onProblem(`a page's version does not fit ${VERSION}, the worker's; rebuild the older of the two`, theirs);
         }
         port?.postMessage(toMessage({ kind: 'welcome', version: VERSION }));
         if (source && 'id' in source) mailbox.welcome(source as Client);
         return;
+      }
       case 'status':
         port?.postMessage(toMessage({ kind: 'status', status: status() }));
         return;

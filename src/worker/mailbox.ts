@@ -27,10 +27,21 @@ export function createMailbox(clients: Clients, now: () => number, onProblem: (p
 
   const toEvent = (event: LayerEvent) => toMessage({ kind: 'event', seq: `${run}-${++sent}`, event });
 
+  const isRecent = (letter: Kept): boolean => now() - letter.at < KEPT_MS;
+
+  const send = (client: Client, message: object): void => {
+    try {
+      client.postMessage(message);
+    } catch (problem) {
+      // A page that is going away is no reason not to tell the next.
+      onProblem(problem);
+    }
+  };
+
   const keep = (clientId: string, message: object): void => {
     const at = now();
     for (const [id, letters] of kept) {
-      const recent = letters.filter((letter) => at - letter.at < KEPT_MS);
+      const recent = letters.filter(isRecent);
       if (recent.length > 0) kept.set(id, recent);
       else kept.delete(id);
     }
@@ -48,13 +59,13 @@ export function createMailbox(clients: Clients, now: () => number, onProblem: (p
     broadcast(event) {
       const message = toEvent(event);
       const sentToAll = async () => {
-        for (const client of await clients.matchAll({ includeUncontrolled: true })) client.postMessage(message);
+        for (const client of await clients.matchAll({ includeUncontrolled: true })) send(client, message);
       };
       sentToAll().catch(onProblem);
     },
     welcome(client) {
       listening.add(client.id);
-      for (const { message } of kept.get(client.id) ?? []) client.postMessage(message);
+      for (const { message } of (kept.get(client.id) ?? []).filter(isRecent)) send(client, message);
       kept.delete(client.id);
     },
   };

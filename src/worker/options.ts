@@ -50,15 +50,17 @@ const retry = (value: unknown, path: string): void => {
 
 const match = (value: unknown, path: string): void => {
   if (typeof value === 'function' || value instanceof RegExp) return;
-  const isText = typeof value === 'string' && (value.startsWith('/') || /^https?:\/\/[^/]/.test(value));
-  if (!isText || (!value.startsWith('/') && !URL.canParse(value))) {
+  const isPath = typeof value === 'string' && value.startsWith('/') && !value.startsWith('//');
+  const isUrl = typeof value === 'string' && /^https?:\/\/[^/]/.test(value) && URL.canParse(value);
+  if (!isPath && !isUrl) {
     refuse(
       value,
       path,
       'must be a RegExp, a function or a text',
-      "write '/path' for this origin or a whole URL for others",
+      "write '/path' for this origin, a whole URL for others",
     );
   }
+  if (String(value).includes('#')) refuse(value, path, 'must have no fragment', 'requests are matched without theirs');
 };
 
 const checkOptions = object({

@@ -106,10 +106,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
       throw new RetryLayerError('already-listening', 'listen() was called twice on one layer; call it once');
     listening = true;
     self.addEventListener('fetch', onFetch);
-    self.addEventListener(
-      'message',
-      createInbox(mailbox, status, (problem) => warn(problem)),
-    );
+    self.addEventListener('message', createInbox(mailbox, status, warn));
     if (options.skipWaiting) self.addEventListener('install', () => void self.skipWaiting());
     if (options.clientsClaim ?? true) clientsClaim();
     if (options.navigationPreload) {
@@ -120,7 +117,15 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
 
   return {
     listen,
-    fetch: async (request) => await (plan(request)?.() ?? fetch(request)),
+    async fetch(request) {
+      let start: (() => Promise<Response>) | undefined;
+      try {
+        start = plan(request);
+      } catch (fault) {
+        onFault(fault);
+      }
+      return start ? start() : fetch(request);
+    },
     status,
   };
 }

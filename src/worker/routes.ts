@@ -32,7 +32,10 @@ export function compileRoutes({ routes = [], defaults = {} }: RetryLayerOptions)
         if (route.methods && !route.methods.includes(method)) continue;
         // The router hands a truthy match result on as `params`, which is all we want of it: the plan.
         const match = (candidate: Candidate) => matches(candidate) && plans;
-        router.registerRoute(new WorkboxRoute(match, unused, method as 'GET'));
+        const registered = new WorkboxRoute(match, unused);
+        // Given to the constructor, a method that Workbox has no name for is refused in development builds.
+        registered.method = method as 'GET';
+        router.registerRoute(registered);
       }
     }
     const event = undefined as unknown as ExtendableEvent;
@@ -64,14 +67,20 @@ function planFor({ retry = {}, name }: Partial<Route>, defaults: NonNullable<Ret
 }
 
 function matcher(match: Match): (candidate: Candidate) => boolean {
-  if (typeof match === 'function') return (candidate) => Boolean(match(candidate));
+  if (typeof match === 'function') {
+    // Of its own, so that what it does to the URL is nobody else's business.
+    return (candidate) => Boolean(match({ ...candidate, url: new URL(candidate.url) }));
+  }
   if (match instanceof RegExp) {
     // A sticky or global expression would go on from where its last match ended.
     const stateless = new RegExp(match.source, match.flags.replace(/[gy]/g, ''));
     return ({ url }) => stateless.test(url.href);
   }
-  if (match.startsWith('/')) return ({ url, sameOrigin }) => sameOrigin && isPrefix(match, url.pathname + url.search);
-  const { href } = new URL(match);
+  // Written as the browser writes it: with its dots resolved and its spaces and umlauts escaped.
+  const { href, pathname, search } = new URL(match, 'http://this.origin');
+  if (match.startsWith('/')) {
+    return ({ url, sameOrigin }) => sameOrigin && isPrefix(pathname + search, url.pathname + url.search);
+  }
   // `https://a.example` is a prefix of `https://a.example.org` as a text, but not as a URL; `href` ends in a slash.
   return ({ url }) => isPrefix(href, url.href);
 }

@@ -37,6 +37,13 @@ export function createTeller(
     }
   };
 
+  // The hook gets a copy, and may be async.
+  const hook = (event: LayerEvent): void =>
+    guarded(() => {
+      const done: unknown = onEvent?.({ ...event });
+      if (done instanceof Promise) done.catch(onProblem);
+    });
+
   return {
     about(request, group, clientId) {
       counters.requests += 1;
@@ -49,18 +56,18 @@ export function createTeller(
           const at = now();
           if (step.type === 'budget-exhausted') {
             const event = { type: step.type, at, origin: request.origin, group } as const;
-            guarded(() => onEvent?.(event));
+            hook(event);
             mailbox.broadcast(event);
             return;
           }
           id ??= crypto.randomUUID();
           const about = { id, at, method: request.method, url: request.url, group, elapsedMs: at - startedAt };
           const event = toEvent(step, about);
-          guarded(() => onEvent?.(event));
+          hook(event);
           mailbox.post(clientId, event);
         });
     },
-    counters: () => ({ ...counters }),
+    counters: () => ({ ...counters, gaveUp: { ...counters.gaveUp } }),
   };
 }
 

@@ -30,7 +30,7 @@ describe('while the device is offline', () => {
       { at: 0, type: 'waiting', cause: 'offline' },
       { at: 3_000, type: 'released', cause: 'offline' },
       { at: 3_000, type: 'attempt' },
-      { at: 3_000, type: 'recovered', attempts: 2, status: 200 },
+      { at: 3_000, type: 'recovered', attempts: 1, status: 200 },
     ]);
     expect(world.sleeper.pending()).toBe(0);
   });
@@ -71,7 +71,7 @@ describe('while the device is offline', () => {
     expect(world.steps.at(-1)).toEqual({
       at: 25_000,
       type: 'gave-up',
-      attempts: 1,
+      attempts: 0,
       status: undefined,
       reason: 'offline',
     });
@@ -135,5 +135,13 @@ describe('while the device is offline', () => {
     });
     expect(await (await world.serve()).text()).toBe('answer 1');
     expect(world.time.elapsed()).toBe(12_000);
+  });
+
+  test('an attempt that was not spent is not counted in those that fail afterwards', async () => {
+    const world = offline(0, 2_000, ['reset']);
+    await world.serve().catch(() => {});
+    const numbers = world.steps.flatMap((step) => (step.type === 'retry-scheduled' ? step.attempt : []));
+    // Never "attempt 4 of 4 failed, again in 2 s".
+    expect(numbers).toEqual([1, 2, 3]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createRaces } from '../../src/engine/races.ts';
+import { serve } from '../../src/engine/serve.ts';
 import { constant } from '../../src/policy/backoff.ts';
 import { createWorld, NAVIGATION, rejection } from '../support/engine-world.ts';
 import { type Answer, watchedBody } from '../support/scripted-network.ts';
@@ -173,6 +174,18 @@ describe('what an overtaken attempt brings while the next one waits', () => {
     expect(world.network.sent).toHaveLength(1);
   });
 
+  test('a shorter time does not replace a longer one', async () => {
+    const script: Answer[] = [
+      { status: 503, afterMs: 12_500, headers: { 'Retry-After': '2' } },
+      { status: 503, afterMs: 1_000, headers: { 'Retry-After': '10' } },
+      200,
+    ];
+    const world = createWorld({ script, policy: { ...policy, totalMs: 50_000 } });
+    expect((await world.serve()).status).toBe(200);
+    // At 12 s: not before 22 s; at 12.5 s: not before 14.5 s.
+    expect(world.network.times()).toEqual([0, 11_000, 22_000]);
+  });
+
   test('an answer that the cache would serve again is gone around', async () => {
     const world = createWorld({
       script: [{ status: 502, afterMs: 10_500, headers: { 'Cache-Control': 'max-age=60' } }, 200],
@@ -180,6 +193,91 @@ describe('what an overtaken attempt brings while the next one waits', () => {
     });
     expect((await world.serve()).status).toBe(200);
     expect(world.network.sent[1]?.init?.cache).toBe('reload');
+  });
+});
+
+describe('what an overtaken attempt brings while the next one flies', () => {
+  const flying: Answer = { reset: true, afterMs: 3_000 };
+
+  test('its Retry-After counts for the attempt after that', async () => {
+    const world = createWorld({
+      script: [{ status: 503, afterMs: 12_000, headers: { 'Retry-After': '10' } }, flying, 200],
+      policy,
+    });
+    expect((await world.serve()).status).toBe(200);
+    // The server said at 12 s: not before 22 s.
+    expect(world.network.times()[2]).toBeGreaterThanOrEqual(22_000);
+  });
+
+  test('an answer that the cache would serve again is gone around by the attempt after that', async () => {
+    const world = createWorld({
+      script: [{ status: 502, afterMs: 12_000, headers: { 'Cache-Control': 'max-age=60' } }, flying, 200],
+      policy,
+    });
+    expect((await world.serve()).status).toBe(200);
+    expect(world.network.times()).toEqual([0, 11_000, 15_000]);
+    expect(world.network.sent[2]?.init?.cache).toBe('reload');
+  });
+
+  test('it holds no connection meanwhile', async () => {
+    const body = watchedBody(['x']);
+    const world = createWorld({ script: [{ status: 503, afterMs: 12_000, body: body.open }, 'hang'], policy });
+    void world.start();
+    await world.time.advance(12_200);
+    expect([body.opened(), body.cancelled()]).toEqual([1, 1]);
+  });
+});
+
+describe('when no further attempt will start', () => {
+  const BIG = 'x'.repeat(100_000);
+
+  test.each([
+    { name: 'a small answer', body: 'small' },
+    { name: 'a large answer', body: BIG },
+  ])('$name that comes at last is delivered as it is', async ({ body }) => {
+    const world = createWorld({ script: [{ status: 503, afterMs: 12_000, body }], policy, budget: { capacity: 0 } });
+    const response = await world.serve();
+    expect(response).toBe(world.network.sent[0]?.response);
+    expect(await response.text()).toBe(body);
+    expect(world.time.elapsed()).toBe(12_000);
+  });
+
+  test('a large answer that comes before the last attempt is lost is delivered', async () => {
+    const script: Answer[] = [
+      { status: 503, afterMs: 12_000, body: BIG },
+      { reset: true, afterMs: 5_000 },
+    ];
+    const world = createWorld({ script, policy: { ...policy, attempts: 2, totalMs: 11_500 } });
+    const outcome = await world.serve().catch((error: unknown) => error);
+    // It was held back for an attempt that might have been better: the body may be gone, the error then is the network's.
+    expect(world.network.given()).toContain(outcome);
+  });
+
+  test('nobody ever gets an error that is none', async () => {
+    const scripts: Answer[][] = [
+      [{ status: 503, afterMs: 12_000, body: BIG }],
+      [
+        { status: 503, afterMs: 12_000, body: BIG },
+        { status: 503, afterMs: 2_000, body: BIG },
+      ],
+      [{ status: 503, afterMs: 40_000, body: BIG }, 'reset'],
+      [
+        { reset: true, afterMs: 40_000 },
+        { status: 503, body: BIG },
+      ],
+      [
+        { status: 503, body: BIG },
+        { status: 503, afterMs: 12_000, body: BIG },
+      ],
+    ];
+    for (const script of scripts) {
+      for (const budget of [{ capacity: 0 }, { capacity: 1 }, {}]) {
+        const world = createWorld({ script, policy: { ...policy, attempts: 3 }, budget });
+        const outcome = await world.serve().catch((error: unknown) => error);
+        if (outcome instanceof Response) expect((await outcome.text()).length).toBe(100_000);
+        else expect(world.network.given()).toContain(outcome);
+      }
+    }
   });
 });
 
@@ -217,6 +315,25 @@ describe('at most two attempts per origin are overtaken', () => {
     const hopeless = () => world.start({ policy: { totalMs: 10_100 } });
     await world.time.until(Promise.all([hopeless(), hopeless(), world.start()]));
     expect(world.network.times()).toEqual([0, 0, 0, 11_000]);
+  });
+
+  test('a place is given back when our own machinery fails', async () => {
+    const world = createWorld({ script: [{ status: 200, afterMs: 20_000 }], policy });
+    const engine = {
+      ...world.engine,
+      book: {
+        ...world.book,
+        affords: () => {
+          throw new Error('affords');
+        },
+      },
+    };
+    for (let request = 0; request < 3; request += 1) {
+      await world.time.until(serve(world.call(), engine, () => {}));
+    }
+    await world.serve();
+    // Three that failed to overtake, and one that does.
+    expect(world.network.sent).toHaveLength(5);
   });
 
   test('races: two places per origin, given back one by one', () => {

@@ -136,6 +136,12 @@ describe('what the page gets', () => {
     expect([response.status, await response.text()]).toEqual([502, 'answer 2']);
   });
 
+  test('is an earlier answer, if a later one was too large to keep', async () => {
+    const world = createWorld({ script: [503, { status: 502, body: 'x'.repeat(100_000) }, 'reset'] });
+    const response = await world.serve();
+    expect([response.status, await response.text()]).toEqual([503, 'answer 1']);
+  });
+
   test.each([65_536, 65_537])('an answer of %i bytes is kept only if it is small', async (bytes) => {
     const world = createWorld({ script: [{ status: 503, body: 'x'.repeat(bytes) }, 'reset'] });
     if (bytes === 65_536) {
@@ -541,7 +547,7 @@ describe('steps', () => {
       name: 'offline',
       options: { script: ['reset'], isOnline: () => false },
       reason: 'offline',
-      attempts: 1,
+      attempts: 0,
       status: undefined,
     },
   ])('gave up: $name', async ({ options, reason, attempts, status }) => {

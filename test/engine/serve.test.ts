@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { serve } from '../../src/engine/serve.ts';
 import { constant } from '../../src/policy/backoff.ts';
-import {
-  type CallOptions,
-  createWorld,
-  NAVIGATION,
-  rejection,
-  type World,
-  type WorldOptions,
-} from '../support/engine-world.ts';
+import { type CallOptions, createWorld, NAVIGATION, type World, type WorldOptions } from '../support/engine-world.ts';
 import { createFaults, Fault, type Injection, SITES } from '../support/faults.ts';
 import { type Answer, watchedBody } from '../support/scripted-network.ts';
 
@@ -273,62 +266,5 @@ describe('after a fault', () => {
       throw new Fault('onFault');
     };
     expect((await world.time.until(serve(call, world.engine, onFault))).status).toBe(200);
-  });
-});
-
-describe('abort', () => {
-  const abortable = () => {
-    const controller = new AbortController();
-    return { controller, request: new Request(URL, { signal: controller.signal }) };
-  };
-
-  test('B039 ends a wait at once, with the reason that was given', async () => {
-    const { controller, request } = abortable();
-    const world = createWorld({ script: [{ status: 503, headers: { 'Retry-After': '5' } }, 200] });
-    const answer = world.start({ request });
-    await world.time.advance(200);
-    const reason = new Error('the user left');
-    controller.abort(reason);
-    expect(await rejection(world.time.until(answer))).toBe(reason);
-    expect(world.time.elapsed()).toBeLessThanOrEqual(250);
-    expect(world.network.sent).toHaveLength(1);
-    expect(world.sleeper.pending()).toBe(0);
-  });
-
-  test('B042 in flight is not retried, and rejects with the same reason', async () => {
-    const { controller, request } = abortable();
-    const world = createWorld({ script: ['hang'], budget: { refillPerSecond: 0 } });
-    const answer = world.start({ request });
-    await world.time.advance(200);
-    const reason = new Error('the user left');
-    controller.abort(reason);
-    expect(await rejection(world.time.until(answer))).toBe(reason);
-    expect(world.time.elapsed()).toBe(200);
-    expect(world.network.sent).toHaveLength(1);
-    expect(world.book.affords({ origin: 'https://app.test', group: 'data' }, 20)).toBe(true);
-  });
-
-  test('B045 while it is being decided sends nothing more', async () => {
-    const { controller, request } = abortable();
-    const world = createWorld({ script: [503, 200] });
-    const engine = {
-      ...world.engine,
-      book: { ...world.book, ready: () => world.time.after(300) },
-    };
-    const work = serve(world.call({ request }), engine, () => {});
-    work.catch(() => {});
-    await world.time.advance(100);
-    controller.abort();
-    expect(await rejection(world.time.until(work))).toBe(request.signal.reason);
-    expect(world.network.sent).toHaveLength(1);
-  });
-
-  test('a request that is aborted already is not retried', async () => {
-    const { controller, request } = abortable();
-    controller.abort();
-    const world = createWorld();
-    expect(await rejection(world.serve({ request }))).toBe(request.signal.reason);
-    expect(world.network.sent.length).toBeLessThanOrEqual(1);
-    expect(world.time.elapsed()).toBe(0);
   });
 });

@@ -110,8 +110,8 @@ describe('a bad option is refused by name, with its value and what to do', () =>
     { options: { statuses: [0] }, option: 'retry.statuses[0]', got: '0', remedy: 'a whole number from 100 to 599' },
     { options: { statuses: [503.5] }, option: 'retry.statuses[0]', got: '503.5', remedy: 'a whole number' },
     { options: { statuses: [503, Number.NaN] }, option: 'retry.statuses[1]', got: 'NaN', remedy: 'a whole number' },
-    { options: { statuses: ['503'] }, option: 'retry.statuses[0]', got: "'503'", remedy: 'must be' },
-    { options: { statuses: [null] }, option: 'retry.statuses[0]', got: 'null', remedy: 'must be' },
+    { options: { statuses: ['503'] }, option: 'retry.statuses[0]', got: "'503'", remedy: 'number' },
+    { options: { statuses: [null] }, option: 'retry.statuses[0]', got: 'null', remedy: 'number' },
     // biome-ignore lint/suspicious/noSparseArray: the hole is what is tested
     { options: { statuses: [, 503] }, option: 'retry.statuses[0]', got: 'undefined', remedy: 'must be' },
     {
@@ -393,6 +393,11 @@ describe('hostile shapes', () => {
     expect(refused({ retryAfter: value })).toMatchObject({ code: 'bad-option', option: 'retry.retryAfter' });
   });
 
+  test('something that is an object of another kind is not told to be an object', () => {
+    // "must be an object, got an object" helps nobody.
+    expect(refused(new Map())?.message).not.toMatch(/must be an object, got an object$/);
+  });
+
   test("an instance of somebody's own class is taken for its own fields or refused, never half", () => {
     const options = new Options();
     if (refused(options)) return;
@@ -421,6 +426,13 @@ describe('hostile shapes', () => {
     const loop: Record<string, unknown> = { kind: 'full-jitter' };
     loop.of = loop;
     expect(refused({ backoff: loop })?.code).toBe('bad-option');
+  });
+
+  test('as many layers of jitter as the message allows are accepted, one more is not', () => {
+    const nested = (levels: number): Backoff => (levels === 0 ? constant(1_000) : equalJitter(nested(levels - 1)));
+    const most = Number(/at most (\d+) jitters/.exec(refused({ backoff: nested(1_000) })?.message ?? '')?.[1]);
+    expect(refused({ backoff: nested(most) })).toBeUndefined();
+    expect(refused({ backoff: nested(most + 1) })).toMatchObject({ code: 'bad-option' });
   });
 
   test('a backoff nested 100 000 deep is refused or evaluated, without running out of stack', () => {

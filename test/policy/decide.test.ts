@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { constant, decorrelatedJitter, exponential, fullJitter, list } from '../../src/policy/backoff.ts';
-import { afterFailure, type Decision, decide, isFinal, type Situation } from '../../src/policy/decide.ts';
+import { afterFailure, askedUntil, type Decision, decide, isFinal, type Situation } from '../../src/policy/decide.ts';
 import type { Outcome } from '../../src/policy/outcome.ts';
 import { DEFAULTS, NAVIGATION_DEFAULTS, type RetryAfterPolicy, type RetryPolicy } from '../../src/policy/policy.ts';
 import { serverWaitMs } from '../../src/policy/retry-after.ts';
@@ -97,6 +97,7 @@ describe('every answer and every reason', () => {
     },
     { name: 'the last attempt', given: { attempt: 4 }, decision: giveUp('attempts') },
     { name: 'more attempts than allowed', given: { attempt: 5 }, decision: giveUp('attempts') },
+    { name: 'a first 425 after a 503', given: { outcome: answer(425), attempt: 2, alike: 1 }, decision: retry(0) },
     { name: 'a second 425', given: { outcome: answer(425), attempt: 2 }, decision: giveUp('attempts') },
     {
       name: 'a network error with integrity',
@@ -573,6 +574,35 @@ describe('properties over arbitrary situations', () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+});
+
+describe('a time that an earlier answer named', () => {
+  const policy = policyWith({ backoff: constant(500) });
+  const given = { outcome: NETWORK_ERROR, policy, random: () => 0 };
+  test.each([
+    {
+      name: 'is not undercut by the backoff',
+      notBefore: NOW + 3_000,
+      decision: retry(3_000, 'retry-after', 'network-error'),
+    },
+    { name: 'that has passed is nothing', notBefore: NOW - 1, decision: retry(500, 'backoff', 'network-error') },
+    {
+      name: 'that is nearer than the backoff leaves it',
+      notBefore: NOW + 100,
+      decision: retry(500, 'backoff', 'network-error'),
+    },
+    { name: 'that is too far ends the request', notBefore: NOW + 15_001, decision: giveUp('retry-after') },
+  ])('$name', ({ notBefore, decision }) => {
+    expect(decide(situation({ ...given, notBefore }))).toEqual(decision);
+  });
+
+  test('is what askedUntil reads from it, unless the policy ignores it', () => {
+    const request = situation({}).request;
+    expect(askedUntil(answer(503, '3'), request, policy, NOW)).toBe(NOW + 3_000);
+    expect(askedUntil(answer(503, 'soon'), request, policy, NOW)).toBeUndefined();
+    expect(askedUntil(answer(503, '3'), request, policyWith({}, { mode: 'ignore' }), NOW)).toBeUndefined();
+    expect(askedUntil(NETWORK_ERROR, request, policy, NOW)).toBeUndefined();
   });
 });
 

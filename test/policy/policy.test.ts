@@ -180,6 +180,14 @@ describe('what a user says is put over the base', () => {
     expect(policy).toEqual(before);
   });
 
+  test('a policy is frozen to its last list', () => {
+    const policy = resolvePolicy(
+      { statuses: [404], backoff: fullJitter(constant(5)), retryAfter: { maxMs: 1 } },
+      DEFAULTS,
+    );
+    expect(partsOf(policy).filter((part) => !Object.isFrozen(part))).toEqual([]);
+  });
+
   test('options that are watched by a framework become a policy that survives structuredClone', () => {
     const watched = <T extends object>(target: T): T =>
       new Proxy(target, {

@@ -148,7 +148,10 @@ describe('header values', () => {
   test.each<{ name: string; read: (flood: string) => unknown }>([
     { name: 'parseRetryAfter', read: (flood) => parseRetryAfter(`5${flood}x`, NOW) },
     { name: 'asksForNow', read: (flood) => asksForNow(`${flood}0${flood}x`) },
-    { name: 'carriesFreshness', read: (flood) => carriesFreshness(`x${flood}max-age`, flood, NOW) },
+    {
+      name: 'carriesFreshness',
+      read: (flood) => carriesFreshness({ cacheControl: `x${flood}max-age`, expires: flood, date: null }, NOW),
+    },
   ])('$name reads a value of 50 000 blanks in a moment', ({ read }) => {
     const startedAt = performance.now();
     read(' '.repeat(50_000));
@@ -264,13 +267,20 @@ describe('an answer that the browser may serve again', () => {
     { cacheControl: 'max-age=0', expires: later, fresh: false },
     { cacheControl: 'max-age=60', expires: imf(NOW - 1_000), fresh: true },
   ])('$cacheControl and $expires: $fresh', ({ cacheControl, expires, fresh }) => {
-    expect(carriesFreshness(cacheControl, expires, NOW)).toBe(fresh);
+    expect(carriesFreshness({ cacheControl, expires, date: null }, NOW)).toBe(fresh);
+  });
+
+  test('Expires is measured by the clock of the server that wrote it, where it tells it', () => {
+    const [hourAhead, aMinuteLater] = [imf(NOW + 3_600_000), imf(NOW + 3_660_000)];
+    expect(carriesFreshness({ cacheControl: null, expires: hourAhead, date: hourAhead }, NOW)).toBe(false);
+    expect(carriesFreshness({ cacheControl: null, expires: aMinuteLater, date: hourAhead }, NOW)).toBe(true);
+    expect(carriesFreshness({ cacheControl: null, expires: later, date: 'nonsense' }, NOW)).toBe(true);
   });
 
   test('property: whatever the two headers say, the answer is yes or no', () => {
     fc.assert(
       fc.property(fc.option(fc.string()), fc.option(fc.string()), instantMs, (cacheControl, expires, now) => {
-        expect(typeof carriesFreshness(cacheControl, expires, now)).toBe('boolean');
+        expect(typeof carriesFreshness({ cacheControl, expires, date: expires }, now)).toBe('boolean');
       }),
     );
   });

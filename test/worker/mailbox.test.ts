@@ -1,3 +1,5 @@
+import '../support/worker-scope.ts';
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { LayerEvent, RequestEvent } from '../../src/protocol/events.ts';
 import { createMailbox } from '../../src/worker/mailbox.ts';

@@ -1,3 +1,5 @@
+import '../support/worker-scope.ts';
+
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { constant } from '../../src/policy/backoff.ts';
 import { RetryLayerError } from '../../src/policy/errors.ts';
@@ -240,7 +242,7 @@ describe('a request that may be retried', () => {
     listen({
       routes: [{ match: '/api', name: 'search' }],
       onEvent: (event) => heard.push(event),
-      defaults: { totalMs: 1 },
+      defaults: { totalMs: 1, backoff: constant(10) },
     });
     script = [status(503)];
     await dispatch().answer;
