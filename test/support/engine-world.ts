@@ -18,7 +18,7 @@ export const EXACT: RetryPolicy = {
   backoff: exponential({ baseMs: 500, maxMs: 10_000 }),
   throttledBackoff: exponential({ baseMs: 1_000, maxMs: 10_000 }),
 };
-export const EXACT_NAVIGATION: RetryPolicy = {
+const EXACT_NAVIGATION: RetryPolicy = {
   ...NAVIGATION_DEFAULTS,
   backoff: EXACT.backoff,
   throttledBackoff: EXACT.throttledBackoff,
