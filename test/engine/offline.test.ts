@@ -56,6 +56,14 @@ describe('while the device is offline', () => {
     expect((await only.serve()).status).toBe(200);
   });
 
+  test('and none is given that was never paid', async () => {
+    const world = offline(0, 2_000, ['reset', 200]);
+    const key = { origin: 'https://app.test', group: 'data' };
+    world.book.record(key, { kind: 'retry-reserved', at: world.time.now(), cost: 15 });
+    await world.serve();
+    expect([world.book.affords(key, 5), world.book.affords(key, 5.1)]).toEqual([true, false]);
+  });
+
   test('the wait does not touch the budget', async () => {
     const world = offline(0, 2_000, ['reset', 200]);
     await world.serve();
@@ -76,6 +84,15 @@ describe('while the device is offline', () => {
       reason: 'offline',
     });
     expect(world.sleeper.pending()).toBe(0);
+  });
+
+  test('the deadline does not move with a clock that is set back', async () => {
+    const world = offline(0, 10_000_000, ['reset']);
+    const answer = world.start();
+    await world.time.advance(1_000);
+    world.time.setClock(-3_600_000);
+    expect(await rejection(world.time.until(answer))).toBe(world.network.sent[0]?.error);
+    expect(world.time.elapsed()).toBeLessThanOrEqual(25_500);
   });
 
   test('the deadline ends the wait with the last answer, if there was one', async () => {
@@ -143,5 +160,25 @@ describe('while the device is offline', () => {
     const numbers = world.steps.flatMap((step) => (step.type === 'retry-scheduled' ? step.attempt : []));
     // Never "attempt 4 of 4 failed, again in 2 s".
     expect(numbers).toEqual([1, 2, 3]);
+  });
+
+  test('an attempt that was not spent is not one of the few that an `integrity` allows', async () => {
+    const world = offline(0, 2_000, ['reset', 'reset', 200]);
+    expect((await world.serve({ facts: { integrity: true } })).status).toBe(200);
+    expect(world.network.times()).toEqual([0, 2_000, 2_500]);
+  });
+
+  test('what an earlier attempt’s answer says about the time holds when the device is back', async () => {
+    const world = offline(
+      10_400,
+      13_000,
+      [{ status: 503, afterMs: 12_000, headers: { 'Retry-After': '2' } }, 'reset', 200],
+      {
+        policy: { attempts: 2, backoff: constant(500) },
+      },
+    );
+    // Asked at 10.5 s by the second attempt, which is lost; at 12 s the first says: not before 14 s.
+    expect((await world.serve()).status).toBe(200);
+    expect(world.network.times()[2]).toBeGreaterThanOrEqual(14_000);
   });
 });

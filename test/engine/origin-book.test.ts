@@ -139,7 +139,9 @@ describe('loading', () => {
     expect(time.elapsed()).toBe(readyAt);
     reserve(20);
     expect(book.affords(KEY, 1)).toBe(false);
-    await time.advance(saidAt);
+    await time.advance(saidAt - time.elapsed() - 1);
+    expect(problems).toHaveLength(saidAt > 0 ? 0 : 1);
+    await time.advance(1);
     expect(problems).toHaveLength(1);
     expect(book.status().storage).toBe('memory');
     reserve(1);
@@ -239,6 +241,23 @@ describe('writing', () => {
     expect(storedTokens(store)).toBeCloseTo(8.05, 9);
   });
 
+  test('time is paid once, also if another worker wrote after it happened', async () => {
+    const budget = { ...BUDGET_DEFAULTS, refillPerSecond: 1 };
+    const time = createVirtualTime();
+    const stored = holding(record(5));
+    const store = createMemoryStore(undefined, stored);
+    const { book, reserve } = open(store, time, budget);
+    await time.until(book.ready());
+    await time.advance(1_000);
+    reserve(1);
+    await time.advance(400);
+    // Another worker has counted the time until now: 1.4 s, and spent 2.
+    stored.set(ID, record(4.4, START + 1_400));
+    await time.advance(100);
+    expect(store.stored.get(ID)).toMatchObject({ budget: { at: START + 1_400 } });
+    expect(storedTokens(store)).toBeCloseTo(3.4, 9);
+  });
+
   test('keeps what happens while it is under way', async () => {
     const time = createVirtualTime();
     const store = createMemoryStore(async (operation) => {
@@ -311,6 +330,34 @@ describe('writing', () => {
     for (let origin = 0; origin < 250; origin += 1) reserve(1, { ...KEY, origin: `https://${origin}.test` });
     await time.advance(1_000);
     expect(store.stored.size).toBeLessThanOrEqual(200);
+  });
+
+  test('what made room for others is deleted from the store as well', async () => {
+    const store = createMemoryStore();
+    const { time, reserve } = open(store);
+    for (let origin = 0; origin < 250; origin += 1) {
+      reserve(1, { ...KEY, origin: `https://${origin}.test` });
+      if (origin % 50 === 0) await time.advance(1_000);
+    }
+    await time.advance(1_000);
+    expect(store.stored.size).toBe(200);
+    // Least recently used go first.
+    expect(store.stored.has('https://0.test data')).toBe(false);
+    expect(store.stored.has('https://49.test data')).toBe(false);
+    expect(store.stored.has('https://50.test data')).toBe(true);
+    expect(store.stored.has('https://249.test data')).toBe(true);
+  });
+
+  test('what was used lately is not what makes room', async () => {
+    const store = createMemoryStore();
+    const { time, reserve } = open(store);
+    const origin = (number: number) => ({ ...KEY, origin: `https://${number}.test` });
+    for (let number = 0; number < 200; number += 1) reserve(1, origin(number));
+    reserve(1, origin(0));
+    reserve(1, origin(200));
+    await time.advance(1_000);
+    expect(store.stored.has('https://0.test data')).toBe(true);
+    expect(store.stored.has('https://1.test data')).toBe(false);
   });
 
   test.each([
@@ -461,7 +508,9 @@ describe('two workers on one store', () => {
     ms: fc.oneof(fc.nat({ max: 50 }), fc.nat({ max: 3_000 })),
   });
 
-  test('whatever they do in whatever order, tokens stay within their bounds and no spend is lost', async () => {
+  test('whatever they do in whatever order, tokens stay within their bounds and no spend is lost', {
+    timeout: 30_000,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 1, maxLength: 40 }),
@@ -514,7 +563,9 @@ describe('two workers on one store', () => {
     );
   });
 
-  test('with little money and running time, tokens are never negative and never above the capacity', async () => {
+  test('with little money and running time, tokens are never negative and never above the capacity', {
+    timeout: 30_000,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 1, maxLength: 40 }),

@@ -126,7 +126,7 @@ async function wrongWith(
 }
 
 describe('whatever of ours fails, the page gets what the network gave', () => {
-  test.each(scenarios)('$name', async (scenario) => {
+  test.each(scenarios)('$name', { timeout: 30_000 }, async (scenario) => {
     const { counts, reported } = await attempt(scenario);
     expect(reported).toEqual([]);
     const problems: string[] = [];

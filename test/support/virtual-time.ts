@@ -6,7 +6,7 @@ export const START = Date.UTC(2026, 0, 15, 12, 0, 0);
 /** A clock that moves only when a test moves it, exact to the millisecond. Nothing here waits for real. */
 export interface VirtualTime {
   now(): number;
-  /** Milliseconds since the clock was made. */
+  /** Milliseconds that have passed since the clock was made, whatever it was set to meanwhile. */
   elapsed(): number;
   /** A source of sleeps whose pending timers are counted by themselves. */
   sleeper(): Sleeper;
@@ -18,6 +18,8 @@ export interface VirtualTime {
   advance(ms: number): Promise<void>;
   /** The machine sleeps: the clock goes on, and no timer fires before it wakes. */
   suspend(ms: number): void;
+  /** Somebody sets the clock; no time passes. */
+  setClock(byMs: number): void;
   /** Lets time pass until `work` has come to an end. Throws if that cannot happen any more. */
   until<T>(work: Promise<T>): Promise<T>;
 }
@@ -40,13 +42,15 @@ const TURNS = 5;
 const MOST_EVENTS = 200_000;
 
 export function createVirtualTime(startAt = START): VirtualTime {
-  let now = startAt;
+  /** Timers know nothing of the wall clock. */
+  let passed = 0;
+  let offset = startAt;
   const timers = new Set<Timer>();
 
   const arm = (ms: number): { done: Promise<void>; timer: Timer } => {
     const { promise, resolve } = withResolvers();
     // As the platform has it: whole milliseconds, and never early.
-    const timer = { at: now + Math.ceil(ms), fire: resolve };
+    const timer = { at: passed + Math.ceil(ms), fire: resolve };
     timers.add(timer);
     return { done: promise, timer };
   };
@@ -60,7 +64,7 @@ export function createVirtualTime(startAt = START): VirtualTime {
 
   const fire = async (timer: Timer): Promise<void> => {
     timers.delete(timer);
-    now = Math.max(now, timer.at);
+    passed = Math.max(passed, timer.at);
     timer.fire();
     await settle();
   };
@@ -70,8 +74,8 @@ export function createVirtualTime(startAt = START): VirtualTime {
   };
 
   return {
-    now: () => now,
-    elapsed: () => now - startAt,
+    now: () => offset + passed,
+    elapsed: () => passed,
     sleeper() {
       const own = new Set<Timer>();
       const asked: number[] = [];
@@ -95,13 +99,16 @@ export function createVirtualTime(startAt = START): VirtualTime {
     after: (ms) => arm(ms).done,
     settle,
     async advance(ms) {
-      const end = now + ms;
+      const end = passed + ms;
       await settle();
       for (let timer = next(); timer !== undefined && timer.at <= end; timer = next()) await fire(timer);
-      now = end;
+      passed = end;
     },
     suspend(ms) {
-      now += ms;
+      passed += ms;
+    },
+    setClock(byMs) {
+      offset += byMs;
     },
     async until(work) {
       let over = false;
@@ -112,8 +119,8 @@ export function createVirtualTime(startAt = START): VirtualTime {
       await settle();
       for (let events = 0; !over; events += 1) {
         const timer = next();
-        if (timer === undefined) throw new Error(`hangs: nothing is left to happen at ${now - startAt} ms`);
-        if (events > MOST_EVENTS) throw new Error(`does not end: ${events} timers fired by ${now - startAt} ms`);
+        if (timer === undefined) throw new Error(`hangs: nothing is left to happen at ${passed} ms`);
+        if (events > MOST_EVENTS) throw new Error(`does not end: ${events} timers fired by ${passed} ms`);
         await fire(timer);
       }
       return work;

@@ -195,6 +195,19 @@ describe('a request that may be retried', () => {
     expect(layer.status().counters).toEqual({ requests: 1, attempts: 3, recovered: 1, gaveUp: {} });
   });
 
+  test('is matched without its fragment, and fetched as it is', () => {
+    listen({
+      routes: [
+        { match: /\/live$/, retry: false },
+        { match: ({ url }) => url.hash !== '', retry: false },
+      ],
+    });
+    expect(dispatch({ request: new Request('https://app.test/live#part') }).answer).toBeUndefined();
+    const { request } = dispatch({ request: new Request('https://app.test/api#part') });
+    expect(fetched).toEqual([[request]]);
+    expect(request.url).toBe('https://app.test/api#part');
+  });
+
   test('B116 a navigation’s events are for the page that is coming', async () => {
     listen({ defaults: { backoff: constant(100) } });
     const [left, coming] = [scope.open('left'), scope.open('coming')];
