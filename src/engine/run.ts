@@ -90,7 +90,8 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   const { request, facts, policy } = call;
   const { ports, book, races } = engine;
   const key = { origin: facts.origin, group: call.group };
-  const startedAt = ports.now();
+  const now = neverBackwards(ports.now);
+  const startedAt = now();
   const deadline = deadlineAt(startedAt, policy.totalMs);
   if (facts.hasBody) flights.body = keepBody(request, policy.maxReplayBytes, engine.ledger, ports);
   const paid = new Map<number, number>();
@@ -100,7 +101,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   const failures = new Map<number | string, number>();
   let discardedFresh = false;
   /** No attempt starts before: the latest time that any answer so far has named. */
-  let notBefore = startedAt;
+  let notBefore: number | undefined;
   let previousDelayMs: number | undefined;
   /** Has anybody been told of trouble? Then they are told how it ended. */
   let troubled = false;
@@ -114,7 +115,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     flights.inFlight.set(attempt, land(attempt, sent, ports.now));
     call.tell({ type: 'attempt' });
     const overtakes = mayRace(facts) && counted < policy.attempts;
-    return overtakes ? { kind: 'flying', overtakeAt: ports.now() + policy.attemptTimeoutMs } : { kind: 'flying' };
+    return overtakes ? { kind: 'flying', overtakeAt: now() + policy.attemptTimeoutMs } : { kind: 'flying' };
   }
 
   /** What an attempt fetches. While the device is offline even the last one takes a clone, because it will not count. */
@@ -133,13 +134,6 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     return (await first) ?? ports.fetch(original);
   }
 
-  function countAlike(outcome: Outcome): number {
-    const how = outcome.kind === 'response' ? outcome.status : outcome.kind;
-    const alike = (failures.get(how) ?? 0) + 1;
-    failures.set(how, alike);
-    return alike;
-  }
-
   const bypass = () => cacheBypass(facts, { discardedFresh, inFlight: flights.inFlight.size > 0 });
 
   /** The newest attempt failed or is overdue: what now? */
@@ -147,21 +141,24 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     const replayable = (await flights.body?.isReplayable()) !== false && bypass() !== 'impossible';
     await book.ready();
     const cost = isThrottled(outcome) ? engine.budget.throttledCost : engine.budget.retryCost;
+    const how = outcome.kind === 'response' ? outcome.status : outcome.kind;
+    const alike = (failures.get(how) ?? 0) + 1;
     const decision = afterFailure({
       outcome,
       request: facts,
       policy,
       attempt: counted,
-      alike: countAlike(outcome),
-      now: ports.now(),
+      alike,
+      now: now(),
       deadline,
       replayable,
       online: ports.isOnline(),
       affordable: book.affords(key, cost),
       previousDelayMs,
-      notBefore,
+      ...(notBefore === undefined ? {} : { notBefore }),
       random: ports.random,
     });
+    if (decision.do !== 'wait-online') failures.set(how, alike);
     switch (decision.do) {
       case 'give-up':
         if (decision.reason === 'budget' && book.noticesExhaustion(key)) call.tell({ type: 'budget-exhausted' });
@@ -169,9 +166,9 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       case 'wait-online':
         return waitOnline();
       case 'retry': {
-        const until = ports.now() + decision.delayMs;
+        const until = now() + decision.delayMs;
         previousDelayMs = decision.delayMs;
-        book.record(key, { kind: 'retry-reserved', at: ports.now(), cost });
+        book.record(key, { kind: 'retry-reserved', at: now(), cost });
         call.keepAlive(book.written());
         await freeConnection();
         troubled = true;
@@ -196,15 +193,17 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     return askLater();
   }
 
-  const askLater = (): Phase => ({ kind: 'offline', askAt: Math.min(ports.now() + ASK_ONLINE_MS, deadline) });
+  const askLater = (): Phase => ({ kind: 'offline', askAt: Math.min(now() + ASK_ONLINE_MS, deadline) });
 
   /** Is the device back? Then go, but not all at the same moment. */
   function askOnline(): Phase {
-    const leftMs = deadline - ports.now();
+    const leftMs = deadline - now();
     if (leftMs <= 0) return { kind: 'stopped', reason: 'offline' };
     if (!ports.isOnline()) return askLater();
     call.tell({ type: 'released', cause: 'offline' });
-    return { kind: 'waiting', until: ports.now() + ports.random() * Math.min(ONLINE_SPREAD_MS, leftMs), cost: 0 };
+    const until = Math.max(notBefore ?? 0, now() + ports.random() * Math.min(ONLINE_SPREAD_MS, leftMs));
+    if (until > deadline) return { kind: 'stopped', reason: 'retry-after' };
+    return { kind: 'waiting', until, cost: 0 };
   }
 
   /** The newest attempt is overdue: the next may start beside it, if not too many of this origin are overtaken. */
@@ -227,12 +226,13 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   function learn(outcome: Outcome): void {
     if (outcome.kind !== 'response') return;
     discardedFresh ||= outcome.fresh === true;
-    notBefore = Math.max(notBefore, askedUntil(outcome, facts, policy, ports.now()) ?? 0);
+    const until = askedUntil(outcome, facts, policy, now());
+    if (until !== undefined) notBefore = Math.max(notBefore ?? 0, until);
   }
 
   async function nextLanding(at: number | undefined): Promise<Landing | undefined> {
     if (at === undefined) return Promise.race(flights.inFlight.values());
-    const timer = ports.sleep(Math.max(0, at - ports.now()));
+    const timer = ports.sleep(Math.max(0, at - now()));
     const elapsed = timer.done.then(() => undefined);
     try {
       return await Promise.race([...flights.inFlight.values(), elapsed]);
@@ -242,13 +242,13 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   }
 
   function refund(cost: number | undefined): void {
-    if (cost) book.record(key, { kind: 'retry-refunded', at: ports.now(), cost });
+    if (cost) book.record(key, { kind: 'retry-refunded', at: now(), cost });
   }
 
   function deliver(landing: Landing & { response: Response }, phase: Phase): Result {
     refund(paid.get(landing.attempt));
     if (phase.kind === 'waiting') refund(phase.cost);
-    if (flights.launched === 1) book.record(key, { kind: 'first-try-succeeded', at: ports.now() });
+    if (flights.launched === 1) book.record(key, { kind: 'first-try-succeeded', at: now() });
     if (troubled) call.tell({ type: 'recovered', attempts: counted, status: landing.response.status });
     return { response: landing.response };
   }
@@ -277,13 +277,25 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     } else if (phase.kind === 'waiting') {
       // A machine that slept through the deadline gets what there is; only if there is nothing, one more attempt.
       const nothing = !(flights.response || flights.failure || flights.inFlight.size);
-      const inTime = startsInTime(ports.now(), deadline) || nothing;
+      const inTime = startsInTime(now(), deadline) || nothing;
       if (!inTime) refund(phase.cost);
       phase = inTime ? launch(phase.cost) : { kind: 'stopped', reason: 'deadline' };
     } else {
       phase = phase.kind === 'offline' ? askOnline() : await overtake();
     }
   }
+}
+
+/** A clock that is set back stands still until it has caught up, so that no wait and no deadline becomes longer. */
+function neverBackwards(wallClock: () => number): () => number {
+  let latest = wallClock();
+  let behindMs = 0;
+  return () => {
+    const at = wallClock() + behindMs;
+    if (at < latest) behindMs += latest - at;
+    latest = Math.max(latest, at);
+    return latest;
+  };
 }
 
 /** An overtaken attempt that brings a time or a cached error after all knows more than the clock did. */

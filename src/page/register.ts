@@ -52,7 +52,9 @@ function stateOf(
   { active, waiting, installing }: ServiceWorkerRegistration,
   { controller }: ServiceWorkerContainer,
 ): ConnectState {
-  if (controller === null) return active || waiting || installing ? 'uncontrolled-reload' : 'failed';
+  // Somebody else's worker, of a narrower scope, is not ours.
+  const ours = controller !== null && controller === active;
+  if (!ours) return active || waiting || installing ? 'uncontrolled-reload' : 'failed';
   return waiting ? 'waiting' : 'controlled';
 }
 

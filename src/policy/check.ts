@@ -15,12 +15,15 @@ export const object =
     if (!isPlain(value)) refuse(value, path, 'must be an object');
     for (const [key, inner] of Object.entries(value)) {
       const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
-      if (!check) throw unknownOption(`${path}.${key}`, Object.keys(checks));
-      if (inner !== undefined) check(inner, `${path}.${key}`);
+      if (!check) throw unknownOption(within(path, key), Object.keys(checks));
+      if (inner !== undefined) check(inner, within(path, key));
     }
     const absent = required.find((key) => (value as Record<string, unknown>)[key] === undefined);
-    if (absent !== undefined) refuse(undefined, `${path}.${absent}`, 'must be given');
+    if (absent !== undefined) refuse(undefined, within(path, absent), 'must be given');
   };
+
+/** `''` is the options themselves. */
+const within = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`);
 
 /** Made by `{}` or by nothing at all: whatever inherits options, or is something else besides, is refused. */
 function isPlain(value: unknown): value is object {
@@ -85,7 +88,8 @@ export const method: Check = (value, path) => {
 /** Refuses a value; never returns. */
 export function refuse(value: unknown, path: string, must: string, remedy = ''): never {
   const then = remedy === '' ? '' : `; ${remedy}`;
-  throw new RetryLayerError('bad-option', `${path} ${must}, got ${show(value)}${then}`, path);
+  const name = path || 'options';
+  throw new RetryLayerError('bad-option', `${name} ${must}, got ${show(value)}${then}`, name);
 }
 
 const status = number(100, 599, { whole: true });

@@ -16,7 +16,7 @@ export interface RequestFacts {
   readonly cache: string;
   /** Carries `Idempotency-Key` or `X-Idempotency-Key`. */
   readonly keyed: boolean;
-  /** `Accept: text/event-stream`. */
+  /** `Accept` names `text/event-stream`. */
   readonly eventStream: boolean;
   readonly range: boolean;
   /** False only where that is certain: Firefox has no `Request.body` to ask, so there only GET and HEAD are sure. */

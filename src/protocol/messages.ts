@@ -48,6 +48,11 @@ function ours(data: unknown): Record<string, unknown> | Unread {
 
 const isStatus = (value: unknown): value is LayerStatus =>
   has(value, { version: 'string', storage: 'string', counters: 'object', origins: 'object' }) &&
-  has(value.counters, { requests: 'number', attempts: 'number', recovered: 'number', gaveUp: 'object' }) &&
+  has(value.counters, {
+    requests: 'number',
+    attempts: 'number',
+    recovered: 'number',
+    gaveUp: 'object',
+  }) &&
   Array.isArray(value.origins) &&
   value.origins.every((one) => has(one, { origin: 'string', group: 'string', tokens: 'number', capacity: 'number' }));

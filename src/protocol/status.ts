@@ -13,8 +13,11 @@ export interface LayerStatus {
 export interface Counters {
   /** Requests that were intercepted. */
   readonly requests: number;
-  /** Attempts launched for them; divided by `requests` this is the amplification. */
+  /** Attempts launched for them, the first of each included. */
   readonly attempts: number;
+  readonly retries: number;
+  /** Attempts per request. */
+  readonly amplification: number;
   readonly recovered: number;
   readonly gaveUp: Readonly<Partial<Record<GiveUpReason, number>>>;
 }

@@ -16,7 +16,7 @@ export function toFacts(request: Request, url: URL, ownOrigin: string): RequestF
     destination: request.destination,
     cache: request.cache,
     keyed: headers.has('Idempotency-Key') || headers.has('X-Idempotency-Key'),
-    eventStream: headers.get('Accept') === 'text/event-stream',
+    eventStream: headers.get('Accept')?.includes('text/event-stream') === true,
     range: headers.has('Range'),
     // `undefined` in Firefox, where only the method tells.
     hasBody: !read && request.body !== null,

@@ -53,7 +53,11 @@ export function createMailbox(clients: Clients, now: () => number, onProblem: (p
       if (clientId === '') return;
       const message = toEvent(event);
       if (!listening.has(clientId)) keep(clientId, message);
-      const sentTo = async () => (await clients.get(clientId))?.postMessage(message);
+      const sentTo = async () => {
+        const client = await clients.get(clientId);
+        if (client) client.postMessage(message);
+        else listening.delete(clientId);
+      };
       sentTo().catch(onProblem);
     },
     broadcast(event) {

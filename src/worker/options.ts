@@ -75,6 +75,5 @@ const checkOptions = object({
 
 /** Throws a {@link RetryLayerError} that names the option, the value and the remedy. */
 export function checkLayerOptions(options: unknown): asserts options is RetryLayerOptions {
-  if (options === undefined) throw new RetryLayerError('bad-option', 'options must be an object, got undefined');
-  checkOptions(options, 'options');
+  checkOptions(options, '');
 }

@@ -1,6 +1,6 @@
 import { Route as WorkboxRoute } from 'workbox-routing/Route.js';
 import { Router } from 'workbox-routing/Router.js';
-import { DEFAULTS, NAVIGATION_DEFAULTS, type RetryPolicy, resolvePolicy } from '../policy/index.js';
+import { DEFAULTS, NAVIGATION_DEFAULTS, RetryLayerError, type RetryPolicy, resolvePolicy } from '../policy/index.js';
 import type { Candidate, Match, RetryLayerOptions, Route } from './options.js';
 
 /** What is to be done with a request: under which policy, in which group. */
@@ -69,7 +69,13 @@ function planFor({ retry = {}, name }: Partial<Route>, defaults: NonNullable<Ret
 function matcher(match: Match): (candidate: Candidate) => boolean {
   if (typeof match === 'function') {
     // Of its own, so that what it does to the URL is nobody else's business.
-    return (candidate) => Boolean(match({ ...candidate, url: new URL(candidate.url) }));
+    return (candidate) => {
+      const answer: unknown = match({ ...candidate, url: new URL(candidate.url) });
+      // A promise is truthy: the route would match everything.
+      if (answer instanceof Promise)
+        throw new RetryLayerError('bad-option', 'a match function must not be async', 'match');
+      return Boolean(answer);
+    };
   }
   if (match instanceof RegExp) {
     // A sticky or global expression would go on from where its last match ended.

@@ -19,7 +19,7 @@ export function createTeller(
   onEvent: ((event: LayerEvent) => void) | undefined,
   onProblem: (problem: unknown) => void,
 ): Teller {
-  const counters: Mutable<Counters> = { requests: 0, attempts: 0, recovered: 0, gaveUp: {} };
+  const counters = { requests: 0, attempts: 0, recovered: 0, gaveUp: {} as Mutable<Counters['gaveUp']> };
 
   const count = (step: Step): void => {
     if (step.type === 'attempt') counters.attempts += 1;
@@ -67,7 +67,12 @@ export function createTeller(
           mailbox.post(clientId, event);
         });
     },
-    counters: () => ({ ...counters, gaveUp: { ...counters.gaveUp } }),
+    counters: () => ({
+      ...counters,
+      retries: Math.max(0, counters.attempts - counters.requests),
+      amplification: counters.requests === 0 ? 1 : counters.attempts / counters.requests,
+      gaveUp: { ...counters.gaveUp },
+    }),
   };
 }
 

@@ -26,7 +26,7 @@ const EVENTS: LayerEvent[] = [
 const STATUS: LayerStatus = {
   version: '0.1.0',
   storage: 'indexeddb',
-  counters: { requests: 3, attempts: 4, recovered: 1, gaveUp: { attempts: 1 } },
+  counters: { requests: 3, attempts: 4, retries: 0, amplification: 1, recovered: 1, gaveUp: { attempts: 1 } },
   origins: [{ origin: 'https://app.test', group: 'data', tokens: 19, capacity: 20 }],
 };
 

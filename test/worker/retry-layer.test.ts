@@ -192,7 +192,14 @@ describe('a request that may be retried', () => {
     expect(JSON.stringify(page.received)).not.toMatch(/secret|~x/);
     // B117
     expect(other.received).toEqual([]);
-    expect(layer.status().counters).toEqual({ requests: 1, attempts: 3, recovered: 1, gaveUp: {} });
+    expect(layer.status().counters).toMatchObject({
+      requests: 1,
+      attempts: 3,
+      retries: 2,
+      amplification: 3,
+      recovered: 1,
+      gaveUp: {},
+    });
   });
 
   test('is matched without its fragment, and fetched as it is', () => {
@@ -426,7 +433,7 @@ describe('pages', () => {
         status: {
           version: '0.1.0',
           storage: 'memory',
-          counters: { requests: 1, attempts: 2, recovered: 0, gaveUp: { attempts: 1 } },
+          counters: { requests: 1, attempts: 2, retries: 1, amplification: 2, recovered: 0, gaveUp: { attempts: 1 } },
           origins: [{ origin: 'https://app.test', group: 'data', tokens: 19, capacity: 20 }],
         },
       },

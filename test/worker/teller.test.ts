@@ -132,14 +132,21 @@ describe('counters', () => {
     for (const step of [STEPS.attempt, STEPS.gaveUp]) three(step);
     const four = teller.about(facts, 'data', 'a');
     for (const step of [STEPS.attempt, STEPS.exhausted, STEPS.lostAll]) four(step);
-    expect(teller.counters()).toEqual({ requests: 4, attempts: 5, recovered: 1, gaveUp: { attempts: 2, deadline: 1 } });
+    expect(teller.counters()).toEqual({
+      requests: 4,
+      attempts: 5,
+      retries: 1,
+      amplification: 1.25,
+      recovered: 1,
+      gaveUp: { attempts: 2, deadline: 1 },
+    });
   });
 
   test('what was read of them does not change afterwards, and cannot change them', () => {
     const { teller } = open();
     const before = teller.counters();
     teller.about(facts, 'data', 'a')(STEPS.gaveUp);
-    expect(before).toEqual({ requests: 0, attempts: 0, recovered: 0, gaveUp: {} });
+    expect(before).toEqual({ requests: 0, attempts: 0, retries: 0, amplification: 1, recovered: 0, gaveUp: {} });
     const read = teller.counters();
     Object.assign(read, { requests: 99 });
     Object.assign(read.gaveUp, { attempts: 99 });
