@@ -3,26 +3,24 @@ import { defineConfig } from 'vitest/config';
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The ES entries: dependencies stay imports, so that an app's own copy of them is the only one in its bundle. */
-const entries = {
-  lib: {
-    entry: {
-      page: file('src/page/index.ts'),
-      worker: file('src/worker/index.ts'),
-      policy: file('src/policy/index.ts'),
-    },
-    formats: ['es' as const],
-  },
-  // Left readable: the app's own bundler minifies, and a stack trace in development shows real names.
-  minify: false,
-  sourcemap: true,
-  rolldownOptions: {
-    external: /^(workbox-core|workbox-routing|idb)(\/|$)/,
-    output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' },
-  },
+/**
+ * Each entry is built alone and holds everything it needs: an app's bundler that finds a chunk shared by page and worker
+ * would leave an import in the worker, and a classic worker with an import does not start. The dependencies are in as
+ * well, because Workbox reads `process.env.NODE_ENV` bare, and not every bundler has an answer to that.
+ */
+const ENTRIES: Readonly<Record<string, string>> = {
+  page: file('src/page/index.ts'),
+  worker: file('src/worker/index.ts'),
+  policy: file('src/policy/index.ts'),
 };
 
-/** One classic script with everything in it, for `importScripts` in a worker that no bundler sees. */
+const entry = (name: string) => ({
+  lib: { entry: ENTRIES[name] ?? '', formats: ['es' as const], fileName: () => `${name}.js` },
+  // Left readable: the app's own bundler minifies, and a stack trace in development shows real names.
+  minify: false,
+});
+
+/** One classic script for `importScripts` in a worker that no bundler sees. */
 const dropin = {
   lib: {
     entry: file('src/dropin/sw.ts'),
@@ -31,22 +29,17 @@ const dropin = {
     fileName: () => 'dropin.js',
   },
   minify: true,
-  sourcemap: true,
-  emptyOutDir: false,
-  license: { fileName: 'dropin.licenses.md' },
-  // The script is copied about alone; the licences of what is in it ask to be named there.
-  rolldownOptions: {
-    output: { postBanner: '/*! steadfetch (MIT), with Workbox (MIT) and idb (ISC): see dropin.licenses.md */' },
-  },
 };
 
 export default defineConfig(({ mode }) => ({
-  // Only the drop-in holds Workbox, which reads this bare; elsewhere the app's bundler has to decide.
-  define: mode === 'dropin' ? { 'process.env.NODE_ENV': JSON.stringify('production') } : {},
+  define: mode in ENTRIES || mode === 'dropin' ? { 'process.env.NODE_ENV': JSON.stringify('production') } : {},
   publicDir: false,
   build: {
     target: 'es2022',
-    ...(mode === 'dropin' ? dropin : entries),
+    sourcemap: true,
+    emptyOutDir: false,
+    license: { fileName: `${mode}.licenses.md` },
+    ...(mode in ENTRIES ? entry(mode) : dropin),
   },
   test: {
     include: ['test/**/*.test.ts'],

@@ -11,7 +11,7 @@ import { beginTrace, idIn, isSuccess, withEnd, withEvent, withHit } from './trac
 import { ask, findSecondOrigin, setPlan, watchHits } from './wire-client.ts';
 import { sentence } from './words.ts';
 
-setText(byId('worker-source', HTMLElement), workerSource.trim());
+setText(byId('worker-source', HTMLElement), workerSource.replace('../src/worker/index.ts', 'steadfetch/worker').trim());
 const chosen = createPicker();
 const log = createEventLog(byId('events', HTMLElement));
 const board = createBoard();

@@ -42,19 +42,27 @@ export async function connect(workerUrl: string | URL, options: ConnectOptions =
   // With `addEventListener` alone, messages wait for the end of the page's load.
   container?.startMessages();
 
-  const { state, registration, error } = await register(workerUrl, options, CONNECT_MS - HELLO_MS);
-  if (state === 'failed') warn('the worker could not be registered, so nothing is retried', error);
+  const hello = async (to: ServiceWorker | null | undefined) =>
+    to ? (await ask(to, { kind: 'hello', version: VERSION }, 'welcome', HELLO_MS))?.version : undefined;
+  // Before anything is registered: a message to the old worker while a new one wants to take its place keeps the old
+  // one busy, and Chromium then lets the new one wait for half a minute.
+  const before = container?.controller;
+  const versionBefore = await hello(before);
+  const { state, registration, error } = await register(workerUrl, options, CONNECT_MS - 2 * HELLO_MS);
+  if (state === 'failed') {
+    warn(
+      'the worker could not be registered, so nothing is retried; if its script failed, its own console says why ' +
+        '(in Chromium: DevTools, Application, Service workers)',
+      error,
+    );
+  }
   const worker = () => container?.controller ?? registration?.active ?? undefined;
-  const hello = async () => {
-    const to = worker();
-    return to && (await ask(to, { kind: 'hello', version: VERSION }, 'welcome', HELLO_MS));
-  };
-  const workerVersion = (await hello())?.version;
+  const workerVersion = before && before === worker() ? versionBefore : await hello(worker());
   if (workerVersion !== undefined && !isCompatible(VERSION, workerVersion)) {
     warn(`the worker has version ${workerVersion}, the page ${VERSION}; rebuild the older of the two`);
   }
   // A page that is claimed later, or handed to a new version, has to be known there as well.
-  container?.addEventListener('controllerchange', () => void hello());
+  container?.addEventListener('controllerchange', () => void hello(container.controller));
 
   // Whoever listens as soon as `connect` has resolved hears the events that came while it was under way.
   setTimeout(listeners.open);

@@ -60,6 +60,9 @@ const match = (value: unknown, path: string): void => {
       "write '/path' for this origin, a whole URL for others",
     );
   }
+  if (String(value).includes('*')) {
+    refuse(value, path, 'must have no *', "a text is a prefix as it is: '/api/'; for more, use a RegExp");
+  }
   if (String(value).includes('#')) refuse(value, path, 'must have no fragment', 'requests are matched without theirs');
 };
 

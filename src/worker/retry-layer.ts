@@ -18,7 +18,8 @@ import { checkLayerOptions, type RetryLayerOptions } from './options.js';
 import { compileRoutes } from './routes.js';
 import { createTeller } from './teller.js';
 
-declare const self: ServiceWorkerGlobalScope;
+// In Node, where somebody tests a configuration, it has nothing of a worker; nothing is asked of it before `listen`.
+const scope = globalThis as unknown as ServiceWorkerGlobalScope;
 
 /** Retries for every fetch of the pages that this worker controls. */
 export interface RetryLayer {
@@ -44,7 +45,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
   const book = createOriginBook(createOriginStore(), ports, budget, (problem) =>
     warn('the database cannot be used, so retry budgets last only as long as this worker', problem),
   );
-  const mailbox = createMailbox(self.clients, ports.now, (problem) => warn('an event could not be sent', problem));
+  const mailbox = createMailbox(scope.clients, ports.now, (problem) => warn('an event could not be sent', problem));
   const teller = createTeller(mailbox, ports.now, options.onEvent, (problem) =>
     warn('an event could not be told, or onEvent threw', problem),
   );
@@ -57,7 +58,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
   function plan(request: Request, event?: FetchEvent): (() => Promise<Response>) | undefined {
     const url = new URL(request.url);
     url.hash = '';
-    const facts = toFacts(request, url, self.location.origin);
+    const facts = toFacts(request, url, scope.location.origin);
     const found = findPlan(request, url, facts.sameOrigin);
     if (found === undefined || skipReason(facts, found.policy) !== undefined) return undefined;
     // The skip list has sorted out `false`.
@@ -105,12 +106,12 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     if (listening)
       throw new RetryLayerError('already-listening', 'listen() was called twice on one layer; call it once');
     listening = true;
-    self.addEventListener('fetch', onFetch);
-    self.addEventListener('message', createInbox(mailbox, status, warn));
-    if (options.skipWaiting) self.addEventListener('install', () => void self.skipWaiting());
+    scope.addEventListener('fetch', onFetch);
+    scope.addEventListener('message', createInbox(mailbox, status, warn));
+    if (options.skipWaiting) scope.addEventListener('install', () => void scope.skipWaiting());
     if (options.clientsClaim ?? true) clientsClaim();
     if (options.navigationPreload) {
-      self.addEventListener('activate', (event) => event.waitUntil(self.registration.navigationPreload?.enable()));
+      scope.addEventListener('activate', (event) => event.waitUntil(scope.registration.navigationPreload?.enable()));
     }
   }
   let listening = false;

@@ -1,0 +1,14 @@
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+// `npm run build`: each entry alone (vite.config.ts says why), then the types.
+const root = fileURLToPath(new URL('../..', import.meta.url));
+rmSync(`${root}dist`, { recursive: true, force: true });
+for (const command of [
+  ...['page', 'worker', 'policy', 'dropin'].map((mode) => ['vite', 'build', '--logLevel', 'warn', '--mode', mode]),
+  ['tsc', '-b', '--force'],
+]) {
+  const { status } = spawnSync('npx', ['--no-install', ...command], { cwd: root, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
