@@ -18,9 +18,6 @@ import { checkLayerOptions, type RetryLayerOptions } from './options.js';
 import { compileRoutes } from './routes.js';
 import { createTeller } from './teller.js';
 
-// In Node, where somebody tests a configuration, it has nothing of a worker; nothing is asked of it before `listen`.
-const scope = globalThis as unknown as ServiceWorkerGlobalScope;
-
 /** Retries for every fetch of the pages that this worker controls. */
 export interface RetryLayer {
   /** Installs the listeners. Call it once, at the top level of the worker. */
@@ -38,6 +35,8 @@ export interface RetryLayer {
  */
 export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
   checkLayerOptions(options);
+  // In Node, where somebody tests a configuration, there is nothing of a worker; nothing is asked of it before `listen`.
+  const scope = (globalThis.self ?? globalThis) as unknown as ServiceWorkerGlobalScope;
   const findPlan = compileRoutes(options);
   const budget = { ...BUDGET_DEFAULTS, ...options.budget };
   const warn = createWarner();
