@@ -76,15 +76,14 @@ test('a navigation whose error could be served from the cache is not rebuilt: th
 
 test('a form sent by POST is not intercepted', async ({ site, open }) => {
   const page = await open('navigation');
-  const wire = site.plan([{ status: 503, headers: { 'content-type': 'text/html' }, body: 'busy' }]);
-  const [response] = await Promise.all([
-    page.waitForResponse(site.url + wire.path),
-    page.evaluate((action) => {
-      document.body.innerHTML = `<form method="post" action="${action}"><input name="a" value="1"></form>`;
-      document.forms[0]?.submit();
-    }, wire.path),
-  ]);
-  expect(response.fromServiceWorker()).toBe(false);
-  await page.waitForLoadState();
+  const wire = site.plan([{ status: 503, headers: { 'content-type': 'text/html' }, body: '<p id="down">down</p>' }]);
+  const answered = page.waitForResponse(site.url + wire.path);
+  await page.evaluate((action) => {
+    document.body.innerHTML = `<iframe name="answer"></iframe>
+      <form method="post" action="${action}" target="answer"><input name="a" value="1"><button>Send</button></form>`;
+  }, wire.path);
+  await page.getByRole('button').click();
+  expect((await answered).fromServiceWorker()).toBe(false);
+  await expect(page.frameLocator('iframe').locator('#down')).toBeVisible();
   expect(wire.hits().map(({ body }) => body.toString())).toEqual(['a=1']);
 });
