@@ -162,6 +162,7 @@ const retryOptions = object({
   attemptTimeoutMs: duration(1),
   totalMs: duration(1, MAX_TOTAL_MS, 'browsers stop a worker that waits longer'),
   maxReplayBytes: number(0, Number.MAX_VALUE),
+  holdScope: oneOf('auto', 'path', 'group'),
   mediaRanges: flag,
 });
 
@@ -181,6 +182,20 @@ export const checkBudgetOptions: Check = object({
   throttledCost: number(0, Number.MAX_VALUE),
   successCredit: number(0, Number.MAX_VALUE),
   refillPerSecond: number(0, Number.MAX_VALUE),
+});
+
+/** Throws a {@link RetryLayerError} unless `value` is a partial {@link CircuitPolicy}. */
+export const checkCircuitOptions: Check = object({
+  failures: number(1, Number.MAX_VALUE),
+  window: number(1, 1_000, { whole: true }),
+  failureRatio: number(0, 1),
+  openMs: duration(1),
+  openFactor: number(1, 1_000),
+  maxOpenMs: duration(1),
+  resetMs: duration(),
+  probeMs: duration(1),
+  sameFailureMs: duration(),
+  attemptsDivisor: number(1, 1_000),
 });
 
 function unknownOption(path: string, known: readonly string[]): RetryLayerError {

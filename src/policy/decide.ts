@@ -1,4 +1,5 @@
 import { delayMs, MAX_DELAY_MS } from './backoff.js';
+import type { CircuitState } from './circuit.js';
 import { startsInTime } from './deadline.js';
 import type { RequestFacts } from './eligibility.js';
 import { type Cause, causeOf, isThrottled, type Outcome, retriesAllowed, retriesAtOnce } from './outcome.js';
@@ -22,6 +23,8 @@ export interface Situation {
   readonly online: boolean;
   /** Does the budget of this origin and group pay for a retry of this outcome? */
   readonly affordable: boolean;
+  /** What the circuit of this origin and group says. @defaultValue closed, and as many attempts as the policy has */
+  readonly circuit?: { readonly state: CircuitState; readonly parked: boolean; readonly attempts: number };
   readonly previousDelayMs: number | undefined;
   /** The latest time that an earlier answer to this request has named (see {@link askedUntil}). */
   readonly notBefore?: number;
@@ -46,6 +49,8 @@ export type Decision =
   | { readonly do: 'deliver'; readonly reason: 'success' | 'final-status' }
   | { readonly do: 'retry'; readonly reason: Cause; readonly delayMs: number; readonly by: 'backoff' | 'retry-after' }
   | { readonly do: 'wait-online'; readonly reason: 'offline' }
+  /** Wait until a success shows that the server is back. */
+  | { readonly do: 'park'; readonly reason: 'circuit' }
   | { readonly do: 'give-up'; readonly reason: GiveUpReason };
 
 /** What follows an attempt that failed. */
@@ -75,6 +80,9 @@ export function afterFailure(situation: Situation): NextStep {
   if (offline) return startsInTime(now, deadline) ? { do: 'wait-online', reason: 'offline' } : giveUp('offline');
   const wait = waitFor(situation);
   if (wait === 'too-long') return giveUp('retry-after');
+  const { circuit } = situation;
+  if (circuit?.parked) return { do: 'park', reason: 'circuit' };
+  if (circuit && (circuit.state !== 'closed' || attempt >= circuit.attempts)) return giveUp('circuit');
   if (!startsInTime(now + wait.delayMs, deadline)) return giveUp('deadline');
   if (!situation.affordable) return giveUp('budget');
   return { do: 'retry', reason: causeOf(outcome), ...wait };

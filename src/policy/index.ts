@@ -25,6 +25,7 @@ export {
   spend,
 } from './budget.js';
 export { checkRetryOptions } from './check.js';
+export { CIRCUIT_DEFAULTS, type CircuitPolicy, type CircuitState } from './circuit.js';
 export { type Decision, decide, type GiveUpReason, type Situation } from './decide.js';
 export { type Group, type RequestFacts, type SkipReason, skipReason } from './eligibility.js';
 export { RetryLayerError, type RetryLayerErrorCode } from './errors.js';

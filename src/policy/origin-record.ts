@@ -1,10 +1,33 @@
 import { type Bucket, type BudgetPolicy, earn, fullBucket, refill, spend } from './budget.js';
+import {
+  attemptFailed,
+  attemptSucceeded,
+  type Circuit,
+  type CircuitPolicy,
+  CLOSED,
+  close,
+  type Ended,
+  halfOpen,
+  probing,
+  requestFailed,
+} from './circuit.js';
+import { endHold, type Hold, type HoldAsked, holdFor, isHolding, NO_HOLD } from './hold.js';
 
 /** What is remembered of one origin and group, shared by all tabs and kept over worker restarts. */
 export interface OriginRecord {
   readonly origin: string;
   readonly group: string;
   readonly budget: Bucket;
+  readonly hold: Hold;
+  readonly circuit: Circuit;
+  /** When anything last happened to it: what is not used makes room first. */
+  readonly usedAt: number;
+}
+
+/** The numbers that records are advanced by; the same for all of a layer's origins. */
+export interface Guards {
+  readonly budget: BudgetPolicy;
+  readonly circuit: CircuitPolicy;
 }
 
 /** What can happen to a record. `at` is when it happened (epoch milliseconds), which may be before it is stored. */
@@ -12,45 +35,62 @@ export type OriginEvent =
   | { readonly kind: 'retry-reserved'; readonly at: number; readonly cost: number }
   /** The retry never launched, or it succeeded: either way its price comes back. */
   | { readonly kind: 'retry-refunded'; readonly at: number; readonly cost: number }
-  | { readonly kind: 'first-try-succeeded'; readonly at: number };
+  | { readonly kind: 'first-try-succeeded'; readonly at: number }
+  | ({ readonly kind: 'attempt-succeeded' } & Ended)
+  | ({ readonly kind: 'attempt-failed' } & Ended)
+  /** For good; `launchedAt` is that of its last attempt. */
+  | { readonly kind: 'request-failed'; readonly at: number; readonly launchedAt: number }
+  | { readonly kind: 'probe-launched'; readonly at: number }
+  /** A success, and nobody is parked any more. */
+  | { readonly kind: 'drained'; readonly at: number }
+  | { readonly kind: 'back-online'; readonly at: number }
+  | ({ readonly kind: 'hold-asked' } & HoldAsked)
+  | { readonly kind: 'hold-disproved'; readonly at: number; readonly path: string };
 
-export const initialRecord = (origin: string, group: string, now: number, budget: BudgetPolicy): OriginRecord => ({
+export const initialRecord = (origin: string, group: string, now: number, { budget }: Guards): OriginRecord => ({
   origin,
   group,
   budget: fullBucket(now, budget),
+  hold: NO_HOLD,
+  circuit: CLOSED,
+  usedAt: now,
 });
 
 /** The record after `event`. Pure, so that the store can apply it again to what another worker wrote meanwhile. */
-export function advance(record: OriginRecord, event: OriginEvent, policy: BudgetPolicy): OriginRecord {
+export function advance(record: OriginRecord, event: OriginEvent, guards: Guards): OriginRecord {
+  return { ...record, ...change(record, event, guards), usedAt: Math.max(record.usedAt, event.at) };
+}
+
+function change({ budget, hold, circuit }: OriginRecord, event: OriginEvent, guards: Guards): Partial<OriginRecord> {
   switch (event.kind) {
     case 'retry-reserved':
-      return { ...record, budget: spend(record.budget, event.cost, event.at, policy) };
+      return { budget: spend(budget, event.cost, event.at, guards.budget) };
     case 'retry-refunded':
-      return { ...record, budget: earn(record.budget, event.cost, event.at, policy) };
+      return { budget: earn(budget, event.cost, event.at, guards.budget) };
     case 'first-try-succeeded':
-      return { ...record, budget: earn(record.budget, policy.successCredit, event.at, policy) };
+      return { budget: earn(budget, guards.budget.successCredit, event.at, guards.budget) };
+    case 'attempt-succeeded':
+      return { circuit: attemptSucceeded(circuit, event, guards.circuit) };
+    case 'attempt-failed':
+      return { circuit: attemptFailed(circuit, event, guards.circuit) };
+    case 'request-failed':
+      return { circuit: requestFailed(circuit, event.launchedAt, event.at, guards.circuit) };
+    case 'probe-launched':
+      return { circuit: probing(circuit, event.at, guards.circuit) };
+    case 'drained':
+      return { circuit: close(circuit, event.at) };
+    case 'back-online':
+      return { circuit: halfOpen(circuit, event.at) };
+    case 'hold-asked':
+      return { hold: holdFor(hold, event) };
+    case 'hold-disproved':
+      return { hold: endHold(hold, event.path) };
   }
 }
 
 /** A record that says no more than a new one need not be kept. */
-export const isInitial = (record: OriginRecord, now: number, policy: BudgetPolicy): boolean =>
-  refill(record.budget, now, policy).tokens >= policy.capacity;
-
-/**
- * Reads a record that may have been written by another version or damaged: `undefined` unless every field is what it
- * should be. Tokens are clamped to the budget in force, an instant in the future to now.
- */
-export function reviveRecord(value: unknown, now: number, policy: BudgetPolicy): OriginRecord | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { origin, group, budget } = value as Partial<OriginRecord>;
-  if (typeof origin !== 'string' || typeof group !== 'string' || typeof budget !== 'object' || budget === null) {
-    return undefined;
-  }
-  const { tokens, at } = budget;
-  if (!Number.isFinite(tokens) || !Number.isFinite(at)) return undefined;
-  return {
-    origin,
-    group,
-    budget: { tokens: Math.min(policy.capacity, Math.max(0, tokens)), at: Math.min(at, now) },
-  };
+export function isInitial({ budget, hold, circuit }: OriginRecord, now: number, guards: Guards): boolean {
+  const full = refill(budget, now, guards.budget).tokens >= guards.budget.capacity;
+  const quiet = circuit.openUntil === 0 && circuit.failures === 0 && now - circuit.changedAt >= guards.circuit.resetMs;
+  return full && quiet && !isHolding(hold, now);
 }

@@ -1,5 +1,6 @@
 import { type Backoff, exponential, fullJitter } from './backoff.js';
 import { IDEMPOTENT_METHODS } from './eligibility.js';
+import type { HoldScope } from './hold.js';
 
 /** A policy as the engine uses it: every field present, checked, and plain data. Made by {@link resolvePolicy}. */
 export interface RetryPolicy {
@@ -22,6 +23,11 @@ export interface RetryPolicy {
   readonly totalMs: number;
   /** A larger body is sent once, whole, and never repeated. @defaultValue 1 048 576 */
   readonly maxReplayBytes: number;
+  /**
+   * What a `Retry-After` speaks for: `auto` is the path on 429 and the whole group otherwise, and the group once two
+   * paths are limited within 10 s. @defaultValue 'auto'
+   */
+  readonly holdScope: HoldScope;
   /** Takes `Range` requests of audio and video, too. @defaultValue false */
   readonly mediaRanges: boolean;
 }
@@ -92,6 +98,7 @@ export const DEFAULTS: RetryPolicy = frozen<RetryPolicy>({
   attemptTimeoutMs: 10_000,
   totalMs: 25_000,
   maxReplayBytes: 1_048_576,
+  holdScope: 'auto',
   mediaRanges: false,
 });
 

@@ -4,6 +4,7 @@ import * as policy from '../../src/policy/index.ts';
 test('the pure core has what it promises and nothing else', () => {
   expect(Object.keys(policy).sort()).toEqual([
     'BUDGET_DEFAULTS',
+    'CIRCUIT_DEFAULTS',
     'DEFAULTS',
     'MAX_DELAY_MS',
     'NAVIGATION_DEFAULTS',

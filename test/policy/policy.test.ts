@@ -37,6 +37,7 @@ const DEFAULT_NUMBERS = {
   attemptTimeoutMs: 10_000,
   totalMs: 25_000,
   maxReplayBytes: 1_048_576,
+  holdScope: 'auto',
   mediaRanges: false,
 };
 

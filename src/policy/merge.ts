@@ -1,0 +1,30 @@
+import type { Circuit } from './circuit.js';
+import type { Hold } from './hold.js';
+import type { OriginRecord } from './origin-record.js';
+
+/**
+ * What two workers know of one origin and group, put together: the longer hold and the later state of the circuit.
+ * Tokens are not merged here: they are counted in the store, in one transaction.
+ */
+export const mergeGuards = (ours: OriginRecord, theirs: OriginRecord): OriginRecord => ({
+  ...ours,
+  hold: mergeHolds(ours.hold, theirs.hold),
+  circuit: laterCircuit(ours.circuit, theirs.circuit),
+  usedAt: Math.max(ours.usedAt, theirs.usedAt),
+});
+
+function mergeHolds(ours: Hold, theirs: Hold): Hold {
+  const paths = { ...ours.paths };
+  for (const [path, told] of Object.entries(theirs.paths)) {
+    const known = Object.hasOwn(paths, path) ? paths[path] : undefined;
+    if (known === undefined || told.until > known.until) paths[path] = told;
+  }
+  const until = Math.max(ours.until, theirs.until);
+  const same = until === ours.until && Object.entries(paths).every(([path, told]) => ours.paths[path] === told);
+  return same ? ours : { until, paths };
+}
+
+const laterCircuit = (ours: Circuit, theirs: Circuit): Circuit => {
+  if (theirs.changedAt === ours.changedAt) return theirs.probeUntil > ours.probeUntil ? theirs : ours;
+  return theirs.changedAt > ours.changedAt ? theirs : ours;
+};

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { admit, isParked } from '../../src/policy/admit.ts';
+import { BUDGET_DEFAULTS } from '../../src/policy/budget.ts';
+import { CIRCUIT_DEFAULTS, CLOSED } from '../../src/policy/circuit.ts';
+import { NO_HOLD } from '../../src/policy/hold.ts';
+import { initialRecord, type OriginRecord } from '../../src/policy/origin-record.ts';
+import { DEFAULTS, resolvePolicy } from '../../src/policy/policy.ts';
+
+const T0 = Date.UTC(2026, 6, 5, 12);
+const guards = { budget: BUDGET_DEFAULTS, circuit: CIRCUIT_DEFAULTS };
+const record = (over: Partial<OriginRecord> = {}): OriginRecord => ({
+  ...initialRecord('https://app.test', 'data', T0, guards),
+  ...over,
+});
+const held = (forMs: number): OriginRecord => record({ hold: { ...NO_HOLD, until: T0 + forMs } });
+
+test.each([
+  { name: 'nothing is known', of: record(), expected: { do: 'go' } },
+  { name: 'the hold is over', of: held(0), expected: { do: 'go' } },
+  { name: 'the hold fits', of: held(15_000), expected: { do: 'wait', until: T0 + 15_000, cause: 'hold' } },
+  { name: 'it is longer than one waits in line', of: held(15_001), expected: { do: 'pass-through' } },
+])('$name: $expected.do', ({ of, expected }) => {
+  expect(admit(of, '/', { now: T0, deadline: T0 + 25_000, policy: DEFAULTS })).toEqual(expected);
+});
+
+test('a hold that ends at the deadline or later is gone through', () => {
+  expect(admit(held(5_000), '/', { now: T0, deadline: T0 + 5_000, policy: DEFAULTS }).do).toBe('pass-through');
+  expect(admit(held(5_000), '/', { now: T0, deadline: T0 + 5_001, policy: DEFAULTS }).do).toBe('wait');
+});
+
+test('who ignores Retry-After waits for no hold', () => {
+  const policy = resolvePolicy({ retryAfter: { mode: 'ignore' } }, DEFAULTS);
+  expect(admit(held(5_000), '/', { now: T0, deadline: T0 + 25_000, policy }).do).toBe('pass-through');
+});
+
+test.each([
+  { name: 'closed', circuit: CLOSED, parked: false },
+  { name: 'open until before the deadline', circuit: { ...CLOSED, openUntil: T0 + 9_999 }, parked: true },
+  { name: 'open until the deadline', circuit: { ...CLOSED, openUntil: T0 + 10_000 }, parked: false },
+  { name: 'half-open', circuit: { ...CLOSED, openUntil: T0 - 1 }, parked: true },
+])('$name: parked $parked', ({ circuit, parked }) => {
+  expect(isParked(record({ circuit }), T0, T0 + 10_000)).toBe(parked);
+});
