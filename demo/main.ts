@@ -21,8 +21,8 @@ showConnection(retries);
 const budget = createBudgetPanel(retries, board.isBusy);
 
 const onEvent = (event: LayerEvent) => {
-  if (event.type === 'budget-exhausted') {
-    budget.showExhausted(event);
+  if (event.type === 'budget-exhausted') budget.showExhausted(event);
+  if (!('url' in event)) {
     log.say(sentence(event, undefined));
     return;
   }
@@ -36,6 +36,9 @@ retries.on('released', onEvent);
 retries.on('recovered', onEvent);
 retries.on('gave-up', onEvent);
 retries.on('budget-exhausted', onEvent);
+retries.on('hold-started', onEvent);
+retries.on('hold-ended', onEvent);
+retries.on('circuit-changed', onEvent);
 
 const [secondOrigin] = await Promise.all([
   findSecondOrigin(),

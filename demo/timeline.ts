@@ -52,7 +52,7 @@ export function layOut(trace: Trace, now: number, scaleMs: number, widthPx: numb
     pieces.push(attemptPiece(trace, index, block, wait));
     if (!wait) continue;
     const to = blocks[index + 1]?.from ?? Math.min(widthPx, Math.max(block.to, x(Math.min(last, wait.until ?? last))));
-    pieces.push(piece('wait', wait.by === 'offline' ? 'quiet' : wait.by, block.to, to, waitLabels(wait), pause(wait)));
+    pieces.push(piece('wait', toneOf(wait), block.to, to, waitLabels(wait), pause(wait)));
     if (wait.cause === 'timeout') {
       pieces.push(piece('tail', 'quiet', block.to, x(last), '', `attempt ${index + 1} is still open beside the next`));
     }
@@ -102,10 +102,10 @@ function attemptPiece({ attempts, end }: Trace, index: number, block: Block, wai
 
 /** From the longest to the shortest; the first that fits is shown. */
 function waitLabels({ from, until, by }: Wait): readonly string[] {
-  if (until === undefined) return ['offline'];
+  const word = WORDS[by];
+  if (until === undefined) return [word];
   const time = duration(until - from);
-  if (by === 'offline') return [`offline, ${time}`, 'offline'];
-  return by === 'retry-after' ? [`Retry-After, ${time}`, time] : [time];
+  return by === 'backoff' ? [time] : by === 'retry-after' ? [`${word}, ${time}`, time] : [`${word}, ${time}`, word];
 }
 
 function piece(
@@ -118,4 +118,18 @@ function piece(
 ): Piece {
   const fits = (text: string) => text.length * LETTER_PX + 6 <= to - from || kind === 'attempt';
   return { kind, tone, from, to: Math.max(from, to), label: [label].flat().find(fits) ?? '', title };
+}
+
+const WORDS: Readonly<Record<Wait['by'], string>> = {
+  offline: 'offline',
+  hold: 'held',
+  circuit: 'parked',
+  'retry-after': 'Retry-After',
+  backoff: '',
+};
+
+/** A time that the server named has the colour of its header, whoever was told of it. */
+function toneOf({ by }: Wait): Piece['tone'] {
+  if (by === 'backoff') return 'backoff';
+  return by === 'retry-after' || by === 'hold' ? 'retry-after' : 'quiet';
 }

@@ -1,4 +1,4 @@
-import type { EventOf, LayerEvent } from '../src/page/index.ts';
+import type { EventOf, RequestEvent } from '../src/page/index.ts';
 import type { HitEvent } from './misbehaving-server.ts';
 
 /** What has become of one request so far. All instants are epoch milliseconds. */
@@ -28,8 +28,8 @@ export interface Wait {
   readonly from: number;
   /** Absent while nobody knows. */
   readonly until?: number;
-  readonly cause: EventOf<'retry-scheduled'>['cause'] | 'offline';
-  readonly by: EventOf<'retry-scheduled'>['by'] | 'offline';
+  readonly cause: EventOf<'retry-scheduled'>['cause'] | EventOf<'waiting'>['cause'];
+  readonly by: EventOf<'retry-scheduled'>['by'] | EventOf<'waiting'>['cause'];
 }
 
 /** What the page got. */
@@ -55,17 +55,17 @@ export const withHit = (trace: Trace, { at, status }: HitEvent): Trace => ({
 
 export const withEnd = (trace: Trace, end: End): Trace => ({ ...trace, end });
 
-export function withEvent(trace: Trace, event: LayerEvent): Trace {
+export function withEvent(trace: Trace, event: RequestEvent): Trace {
   switch (event.type) {
     case 'retry-scheduled': {
-      const { at: from, delayMs, cause, by } = event;
-      // Attempts of a device that is offline never reach the server, which therefore counts fewer of them.
-      const attempt = event.attempt - trace.waits.filter((wait) => wait.by === 'offline').length;
+      const { at: from, delayMs, cause, by, attempt } = event;
       return { ...trace, waits: [...trace.waits, { attempt, from, until: from + delayMs, cause, by }] };
     }
     case 'waiting': {
-      const wait: Wait = { attempt: trace.attempts.length, from: event.at, cause: 'offline', by: 'offline' };
-      return { ...trace, waits: [...trace.waits, wait] };
+      const { at: from, cause } = event;
+      // What is waited for begins where another wait ends: a retry that was to come is not to come by itself.
+      const before = trace.waits.filter((wait) => wait.until === undefined || wait.until <= from);
+      return { ...trace, waits: [...before, { attempt: trace.attempts.length, from, cause, by: cause }] };
     }
     case 'released':
       return {
@@ -75,7 +75,6 @@ export function withEvent(trace: Trace, event: LayerEvent): Trace {
     case 'gave-up':
       return { ...trace, gaveUp: event };
     case 'recovered':
-    case 'budget-exhausted':
       return trace;
   }
 }

@@ -1,4 +1,4 @@
-import type { LayerEvent } from '../src/page/index.ts';
+import type { EventOf, LayerEvent, OriginNotice, RequestEvent } from '../src/page/index.ts';
 import type { GiveUpReason } from '../src/policy/index.ts';
 import { type End, isSuccess, type Trace, type Wait } from './trace.ts';
 
@@ -37,9 +37,36 @@ export const REASONS: Readonly<Record<GiveUpReason, string>> = {
 
 /** An event of the worker as one plain sentence. */
 export function sentence(event: LayerEvent, trace: Trace | undefined): string {
-  if (event.type === 'budget-exhausted') {
-    return `The retry budget for ${event.group} from ${new URL(event.origin).host} is empty: failures go straight to the page until it has refilled.`;
+  return 'url' in event ? requestSentence(event, trace) : originSentence(event);
+}
+
+function originSentence(event: OriginNotice): string {
+  const where = `${event.group} from ${new URL(event.origin).host}`;
+  switch (event.type) {
+    case 'budget-exhausted':
+      return `The retry budget for ${where} is empty: failures go straight to the page until it has refilled.`;
+    case 'hold-started':
+      return `The server asks for ${duration(event.until - event.at)}: requests for ${event.path ?? where} wait in every tab.`;
+    case 'hold-ended':
+      return `Requests for ${where} go on.`;
+    case 'circuit-changed':
+      return CIRCUITS[event.to](where);
   }
+}
+
+const CIRCUITS: Readonly<Record<EventOf<'circuit-changed'>['to'], (where: string) => string>> = {
+  open: (where) => `The circuit for ${where} is open: failed requests wait for a sign of life instead of retrying.`,
+  'half-open': (where) => `The circuit for ${where} is half-open: one request tries.`,
+  closed: (where) => `The circuit for ${where} is closed: the server is back.`,
+};
+
+const WAITS: Readonly<Record<EventOf<'waiting'>['cause'], { readonly on: string; readonly over: string }>> = {
+  offline: { on: 'because the device is offline', over: 'the device is online again' },
+  hold: { on: 'because the server has asked for a pause', over: 'the pause is over' },
+  circuit: { on: 'until the server shows that it is back', over: 'the server may be back' },
+};
+
+function requestSentence(event: RequestEvent, trace: Trace | undefined): string {
   const who = trace ? `Request ${trace.number}` : `${event.method} ${new URL(event.url).pathname}`;
   switch (event.type) {
     case 'retry-scheduled': {
@@ -52,9 +79,9 @@ export function sentence(event: LayerEvent, trace: Trace | undefined): string {
       return `${who}: attempt ${event.attempt} ${what}; ${again} (${whose}).`;
     }
     case 'waiting':
-      return `${who} waits, because the device is offline.`;
+      return `${who} waits, ${WAITS[event.cause].on}.`;
     case 'released':
-      return `${who} goes on: the device is online again.`;
+      return `${who} goes on: ${WAITS[event.cause].over}.`;
     case 'recovered':
       return `${who} recovered: ${event.status} on attempt ${event.attempts}, after ${duration(event.elapsedMs)}.`;
     case 'gave-up': {
@@ -79,6 +106,14 @@ export function story({ number, sentAt, attempts, waits, gaveUp, end }: Trace): 
 }
 
 export function pause({ from, until, by }: Wait): string {
-  if (by === 'offline' || until === undefined) return 'waits for the network';
-  return `waits ${duration(until - from)} (${by === 'retry-after' ? 'Retry-After' : 'backoff'})`;
+  if (until === undefined) return `waits for ${PAUSES[by]}`;
+  return `waits ${duration((until ?? from) - from)} (${PAUSES[by]})`;
 }
+
+const PAUSES: Readonly<Record<Wait['by'], string>> = {
+  offline: 'the network',
+  hold: 'the end of a pause',
+  circuit: 'a sign of life',
+  'retry-after': 'Retry-After',
+  backoff: 'backoff',
+};

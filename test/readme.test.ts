@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-import { BUDGET_DEFAULTS, DEFAULTS, NAVIGATION_DEFAULTS } from '../src/policy/index.ts';
+import { BUDGET_DEFAULTS, CIRCUIT_DEFAULTS, DEFAULTS, NAVIGATION_DEFAULTS } from '../src/policy/index.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(`${root}README.md`, 'utf8');
@@ -36,6 +36,9 @@ describe('the tables of defaults say what the code says', () => {
   }
   for (const [name, value] of Object.entries(BUDGET_DEFAULTS)) {
     test(`budget.${name}`, () => expect(rows.get(`budget.${name}`)?.[0]).toMatch(new RegExp(`^${value}\\b`)));
+  }
+  for (const [name, value] of Object.entries(CIRCUIT_DEFAULTS)) {
+    test(`circuit.${name}`, () => expect(rows.get(`circuit.${name}`)?.[0]).toMatch(new RegExp(`^${value}\\b`)));
   }
   for (const name of ['backoff', 'throttledBackoff'] as const) {
     test(name, () => expect(written(DEFAULTS[name])).toBe(rows.get(name)?.[0]));

@@ -28,6 +28,7 @@ await stage('Unit tests', () => suite('unit tests', vitest, unitReport, countVit
 await check('Package: exports (publint)', 'npm run check:exports', { needs: built });
 await check('Package: types resolve (attw)', 'npm run check:types', { needs: built });
 await check('Sizes', 'npm run size -- --check', { needs: built, show: true });
+await check('Simulator', 'npm run sim -- --quick', { show: true });
 if (browser)
   await stage('Browser tests', () => suite('browser tests', 'playwright test', browserReport, countPlaywright));
 

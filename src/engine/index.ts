@@ -1,5 +1,7 @@
 /** The retry engine: anywhere `fetch` exists, with everything it takes from the world as a port. */
-export { createOriginBook, type OriginBook, type OriginKey } from './origin-book.js';
+export { createDevice } from './device.js';
+export { createOriginBook, type GuardListener, type OriginBook, type OriginKey } from './origin-book.js';
+export { createParking } from './parking.js';
 export { type Ports, platformPorts, type Sleep } from './ports.js';
 export { createRaces } from './races.js';
 export type { Call, Engine, Step } from './run.js';

@@ -1,12 +1,16 @@
-import { affords, type BudgetPolicy, refill } from '../policy/budget.js';
+import { affords, refill } from '../policy/budget.js';
+import { circuitState } from '../policy/circuit.js';
+import { isHolding } from '../policy/hold.js';
+import { mergeGuards } from '../policy/merge.js';
 import {
   advance,
+  type Guards,
   initialRecord,
   isInitial,
   type OriginEvent,
   type OriginRecord,
-  reviveRecord,
 } from '../policy/origin-record.js';
+import { reviveRecord } from '../policy/revive-record.js';
 import type { OriginStatus } from '../protocol/index.js';
 import type { Ports, Sleep } from './ports.js';
 import type { OriginStore, Transition } from './store/origin-store.js';
@@ -22,10 +26,18 @@ export interface OriginKey {
  * longer than {@link LOAD_MS}, and none fails because of it.
  */
 export interface OriginBook {
-  /** Resolves once the stored records are here, or will not come in time. */
-  ready(): Promise<void>;
+  /** Resolves once the stored records are here, or will not come in time; `undefined` from then on. */
+  loading(): Promise<void> | undefined;
+  /** What is known now; a new record if that is nothing. */
+  look(key: OriginKey): OriginRecord;
   affords(key: OriginKey, cost: number): boolean;
   record(key: OriginKey, event: OriginEvent): void;
+  /** Takes over what another worker has found out: the later hold and the later state of the circuit. */
+  merge(record: unknown): void;
+  /** The device has come back online: whatever is open may be tried. */
+  backOnline(): void;
+  /** Closes the circuits of an origin that opened since: it was the device's network, not the origin's. */
+  forgive(origin: string, since: number): void;
   /** True the first time that a budget is found empty since it last was not. */
   noticesExhaustion(key: OriginKey): boolean;
   /** Resolves once everything recorded so far is stored, or cannot be. */
@@ -36,17 +48,30 @@ export interface OriginBook {
 const MAX_RECORDS = 200;
 const LOAD_MS = 20;
 const WRITE_AFTER_MS = 500;
+/** Holds and circuits are written at once, but not more often than this. */
+const GUARD_WRITE_MS = 250;
+/** This many retries that others do not know of are written at once. */
+const UNWRITTEN_RETRIES = 5;
 /** What only makes the budget richer may wait; it is written with the next retry if one comes first. */
 const CREDIT_AFTER_MS = 10_000;
 /** Each store operation gets this long before the book goes on without it. */
 const STORE_MS = 2_000;
 
+/** Told whenever a hold or a circuit has changed; `by` is where that was found out. */
+export type GuardListener = (change: {
+  readonly before: OriginRecord;
+  readonly after: OriginRecord;
+  readonly by: 'us' | 'others';
+}) => void;
+
 export function createOriginBook(
   store: OriginStore,
   ports: Ports,
-  budget: BudgetPolicy,
+  guards: Guards,
   onProblem: (problem: unknown) => void,
+  onGuard: GuardListener = () => {},
 ): OriginBook {
+  const { budget } = guards;
   const records = new Map<string, OriginRecord>();
   /** What happened since the last write, to be applied again to what is stored by then. */
   const unwritten = new Map<string, { readonly key: OriginKey; readonly events: OriginEvent[] }>();
@@ -54,6 +79,7 @@ export function createOriginBook(
   const forgotten = new Set<string>();
   const exhausted = new Set<string>();
   let storage: 'indexeddb' | 'memory' = 'indexeddb';
+  let flushedAt = 0;
   let planned: { readonly at: number; readonly timer: Sleep } | undefined;
   const awaiting: (() => void)[] = [];
 
@@ -64,7 +90,7 @@ export function createOriginBook(
     onProblem(problem);
   };
 
-  const fresh = ({ origin, group }: OriginKey, at: number): OriginRecord => initialRecord(origin, group, at, budget);
+  const fresh = ({ origin, group }: OriginKey, at: number): OriginRecord => initialRecord(origin, group, at, guards);
 
   /** Takes what is stored for the truth, and what happened since on top of it. */
   const adopt = (id: string, stored: OriginRecord | undefined): void => {
@@ -74,13 +100,24 @@ export function createOriginBook(
     else put(id, record);
   };
 
+  /** Puts a record in the place of what was known, and tells whoever waits for a hold or a circuit. */
+  const replace = (key: OriginKey, after: OriginRecord, by: 'us' | 'others'): boolean => {
+    const before = records.get(idOf(key)) ?? fresh(key, after.usedAt);
+    put(idOf(key), after);
+    const changed = guardsDiffer(before, after);
+    if (changed) onGuard({ before, after, by });
+    return changed;
+  };
+
   /** A map keeps the order in which its keys came: the first is the one that was used least recently. */
   const put = (id: string, record: OriginRecord): void => {
     records.delete(id);
     records.set(id, record);
     forgotten.delete(id);
-    const [oldest] = records.keys();
-    if (records.size <= MAX_RECORDS || oldest === undefined) return;
+    if (records.size <= MAX_RECORDS) return;
+    const now = ports.now();
+    const oldest = [...records.keys()].find((other) => !isGuarding(records.get(other), now));
+    if (oldest === undefined) return;
     records.delete(oldest);
     unwritten.delete(oldest);
     forgotten.add(oldest);
@@ -88,12 +125,12 @@ export function createOriginBook(
 
   const apply = (record: OriginRecord, event: OriginEvent): OriginRecord =>
     // Another worker may have written later than this happened; time that it has counted is not counted again.
-    advance(record, { ...event, at: Math.max(event.at, record.budget.at) }, budget);
+    advance(record, { ...event, at: Math.max(event.at, record.budget.at) }, guards);
 
   const load = async (): Promise<void> => {
     try {
       for (const value of await within(store.load(), STORE_MS, ports)) {
-        const record = reviveRecord(value, ports.now(), budget);
+        const record = reviveRecord(value, ports.now(), guards);
         if (record) adopt(idOf(record), record);
       }
     } catch (problem) {
@@ -103,15 +140,16 @@ export function createOriginBook(
 
   const flush = async (): Promise<void> => {
     if (storage === 'memory') return;
+    flushedAt = ports.now();
     const transitions = new Map<string, Transition>();
     for (const id of forgotten) transitions.set(id, () => undefined);
     forgotten.clear();
     for (const [id, { key, events }] of unwritten) {
       transitions.set(id, (stored) => {
         const now = ports.now();
-        const before = reviveRecord(stored, now, budget) ?? fresh(key, events[0]?.at ?? now);
+        const before = reviveRecord(stored, now, guards) ?? fresh(key, events[0]?.at ?? now);
         const after = events.reduce(apply, before);
-        return isInitial(after, now, budget) ? undefined : after;
+        return isInitial(after, now, guards) ? undefined : after;
       });
     }
     unwritten.clear();
@@ -136,12 +174,33 @@ export function createOriginBook(
     });
   };
 
+  const note = (key: OriginKey, event: OriginEvent): void => {
+    const id = idOf(key);
+    const before = records.get(id);
+    // A new record is full and closed: a success has nothing to add to it, and the usual case nothing to do.
+    const good = event.kind === 'first-try-succeeded' || event.kind === 'attempt-succeeded';
+    if (before === undefined && good) return;
+    const guardChanged = replace(key, advance(before ?? fresh(key, event.at), event, guards), 'us');
+    if (storage === 'memory') return;
+    const since = unwritten.get(id) ?? { key, events: [] };
+    since.events.push(event);
+    unwritten.set(id, since);
+    const spent = since.events.filter(({ kind }) => kind === 'retry-reserved').length;
+    if (guardChanged) flushAfter(Math.max(0, flushedAt + GUARD_WRITE_MS - ports.now()));
+    else if (spent >= UNWRITTEN_RETRIES) flushAfter(0);
+    else flushAfter(good ? CREDIT_AFTER_MS : WRITE_AFTER_MS);
+  };
+
   // Every write comes after the load: what it brings back must not miss what is being written.
   let writing = load();
-  const loadedInTime = within(writing, LOAD_MS, ports).catch(() => {});
+  let loading: Promise<void> | undefined = within(writing, LOAD_MS, ports)
+    .catch(() => {})
+    .then(() => {
+      loading = undefined;
+    });
 
   return {
-    ready: () => loadedInTime,
+    loading: () => loading,
     affords(key, cost) {
       const id = idOf(key);
       const record = records.get(id);
@@ -149,17 +208,27 @@ export function createOriginBook(
       if (enough) exhausted.delete(id);
       return enough;
     },
-    record(key, event) {
-      const id = idOf(key);
-      const before = records.get(id);
-      // A new record is full: a success has nothing to add to it, and the usual case nothing to do.
-      if (before === undefined && event.kind === 'first-try-succeeded') return;
-      put(id, advance(before ?? fresh(key, event.at), event, budget));
-      if (storage === 'memory') return;
-      const since = unwritten.get(id);
-      if (since) since.events.push(event);
-      else unwritten.set(id, { key, events: [event] });
-      flushAfter(event.kind === 'first-try-succeeded' ? CREDIT_AFTER_MS : WRITE_AFTER_MS);
+    look: (key) => records.get(idOf(key)) ?? fresh(key, ports.now()),
+    record: note,
+    merge(value) {
+      const now = ports.now();
+      const theirs = reviveRecord(value, now, guards);
+      if (theirs === undefined) return;
+      const ours = records.get(idOf(theirs)) ?? fresh(theirs, now);
+      replace(theirs, mergeGuards(ours, theirs), 'others');
+    },
+    backOnline() {
+      const at = ports.now();
+      for (const record of [...records.values()]) {
+        if (circuitState(record.circuit, at) === 'open') note(record, { kind: 'back-online', at });
+      }
+    },
+    forgive(origin, since) {
+      const at = ports.now();
+      for (const record of [...records.values()]) {
+        const { openUntil, changedAt } = record.circuit;
+        if (record.origin === origin && openUntil > 0 && changedAt >= since) note(record, { kind: 'drained', at });
+      }
     },
     noticesExhaustion(key) {
       const known = exhausted.has(idOf(key));
@@ -170,18 +239,38 @@ export function createOriginBook(
     status: () => ({
       storage,
       origins: [...records.values()]
-        .filter((record) => !isInitial(record, ports.now(), budget))
-        .map(({ origin, group, budget: bucket }) => ({
-          origin,
-          group,
-          tokens: refill(bucket, ports.now(), budget).tokens,
-          capacity: budget.capacity,
-        })),
+        .filter((record) => !isInitial(record, ports.now(), guards))
+        .map((record) => toStatus(record, ports.now(), guards)),
     }),
   };
 }
 
+const guardsDiffer = (a: OriginRecord, b: OriginRecord): boolean =>
+  a.hold !== b.hold ||
+  a.circuit.changedAt !== b.circuit.changedAt ||
+  a.circuit.openUntil !== b.circuit.openUntil ||
+  a.circuit.probeUntil !== b.circuit.probeUntil;
+
+/** A hold or an open circuit is never forgotten to make room. */
+const isGuarding = (record: OriginRecord | undefined, now: number): boolean =>
+  record !== undefined && (isHolding(record.hold, now) || circuitState(record.circuit, now) !== 'closed');
+
 const idOf = ({ origin, group }: OriginKey): string => `${origin} ${group}`;
+
+const toStatus = (
+  { origin, group, budget, hold, circuit }: OriginRecord,
+  now: number,
+  guards: Guards,
+): OriginStatus => ({
+  origin,
+  group,
+  tokens: refill(budget, now, guards.budget).tokens,
+  capacity: guards.budget.capacity,
+  circuit: circuitState(circuit, now),
+  openUntil: circuit.openUntil,
+  heldUntil: hold.until,
+  heldPaths: Object.fromEntries(Object.entries(hold.paths).map(([path, { until }]) => [path, until])),
+});
 
 /** Rejects if `work` has not come to an end after `ms`. */
 async function within<T>(work: Promise<T>, ms: number, ports: Ports): Promise<T> {

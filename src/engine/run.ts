@@ -1,12 +1,19 @@
+import { admit, isParked } from '../policy/admit.js';
+import { attemptsAllowed, circuitState, mayProbe, releases } from '../policy/circuit.js';
 import { deadlineAt, startsInTime } from '../policy/deadline.js';
 import { afterFailure, askedUntil, isFinal, type NextStep } from '../policy/decide.js';
-import type { BudgetPolicy, GiveUpReason, Outcome, RequestFacts, RetryPolicy } from '../policy/index.js';
+import { HOLD_SPREAD_MS } from '../policy/hold.js';
+import type { GiveUpReason, Outcome, RequestFacts, RetryPolicy } from '../policy/index.js';
+import type { Guards } from '../policy/origin-record.js';
 import { isThrottled } from '../policy/outcome.js';
 import { cacheBypass, mayRace, takesOriginal } from '../policy/replay.js';
+import type { WaitCause } from '../protocol/index.js';
 import { type Landing, land } from './attempt.js';
 import { type BodyLedger, type KeptBody, keepBody } from './body.js';
+import type { Device } from './device.js';
 import { cancelBody, discard } from './discard.js';
-import type { OriginBook } from './origin-book.js';
+import type { OriginBook, OriginKey } from './origin-book.js';
+import type { Parking, Place } from './parking.js';
 import type { Ports } from './ports.js';
 import type { Races } from './races.js';
 
@@ -27,7 +34,7 @@ export interface Call {
 /** What is told of a run; the teller adds which request it was. */
 export type Step =
   | { readonly type: 'retry-scheduled'; readonly attempt: number; readonly outcome: Outcome; readonly decision: Retry }
-  | { readonly type: 'waiting' | 'released'; readonly cause: 'offline' }
+  | { readonly type: 'waiting' | 'released'; readonly cause: WaitCause }
   | { readonly type: 'recovered'; readonly attempts: number; readonly status: number }
   | {
       readonly type: 'gave-up';
@@ -44,15 +51,22 @@ type Retry = NextStep & { do: 'retry' };
 export interface Engine {
   readonly ports: Ports;
   readonly book: OriginBook;
-  readonly budget: BudgetPolicy;
+  readonly guards: Guards;
+  readonly parking: Parking;
+  /** Tells the device's own network trouble from the servers'. */
+  readonly device: Device;
   readonly races: Races;
   readonly ledger: BodyLedger;
+  /** Told that requests of this origin and group that wait elsewhere may go, one of them. */
+  readonly onSuccess: (key: OriginKey) => void;
 }
 
 /** What is in flight and what has come of it: enough to answer the page if the rest of the run should fail. */
 export interface Flights {
   launched: number;
   readonly inFlight: Map<number, Promise<Landing>>;
+  /** The attempt that was sent last, noted before anything else can fail. */
+  latest: Promise<Landing> | undefined;
   /** The most recent answer whose body can still be read. */
   response: Response | undefined;
   /** The most recent answer that was discarded but is in memory; holds no connection. */
@@ -61,15 +75,19 @@ export interface Flights {
   failure: { readonly error: unknown } | undefined;
   /** Lets the request's body be sent again; whoever made the flights releases it. */
   body: KeptBody | undefined;
+  /** Its place among the parked; whoever made the flights leaves it, so that no release goes to nobody. */
+  place: Place | undefined;
 }
 
 export const createFlights = (): Flights => ({
   launched: 0,
   inFlight: new Map(),
+  latest: undefined,
   response: undefined,
   kept: undefined,
   failure: undefined,
   body: undefined,
+  place: undefined,
 });
 
 /** An answer for the page, or the network's own error. */
@@ -82,6 +100,10 @@ type Phase =
   | { readonly kind: 'waiting'; readonly until: number; readonly cost: number }
   /** The device is offline; it is asked again at `askAt`. */
   | { readonly kind: 'offline'; readonly askAt: number }
+  /** The server has asked for time; `spread`: that is over, and not everybody comes back at once. */
+  | { readonly kind: 'held'; readonly until: number; readonly spread: boolean; readonly cost: number | undefined }
+  /** Nobody retries alone while the circuit is not closed; at `lookAt` this one may try if nobody else does. */
+  | { readonly kind: 'parked'; readonly place: Place; readonly lookAt: number }
   /** No further attempt will start; what is in flight is waited for. */
   | { readonly kind: 'stopped'; readonly reason: GiveUpReason };
 
@@ -93,7 +115,6 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   const now = neverBackwards(ports.now);
   const startedAt = now();
   const deadline = deadlineAt(startedAt, policy.totalMs);
-  if (facts.hasBody) flights.body = keepBody(request, policy.maxReplayBytes, engine.ledger, ports);
   const paid = new Map<number, number>();
   /** Attempts that count against the limit: those that failed while the device was offline do not. */
   let counted = 0;
@@ -105,16 +126,103 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   let previousDelayMs: number | undefined;
   /** Has anybody been told of trouble? Then they are told how it ended. */
   let troubled = false;
+  let waitingFor: WaitCause | undefined;
 
-  function launch(cost?: number): Phase {
+  /** This request goes through a hold, because it has less time than that lasts: no retries. */
+  let passing = false;
+  /** Attempts that have not testified yet: when they were launched (wall clock), and on whose account. */
+  const launches = new Map<number, { readonly launchedAt: number; readonly as?: 'probe' | 'released' }>();
+  let lastLaunchedAt = ports.now();
+
+  // What is shared with others is told in wall clock, what this request waits for in a clock that is never set back.
+  const toWall = (at: number): number => at - now() + ports.now();
+  const fromWall = (at: number): number => at - ports.now() + now();
+
+  const admission = () => admit(book.look(key), facts.path, { now: ports.now(), deadline: toWall(deadline), policy });
+
+  /** Starts an attempt unless the server has asked for time; `cost` is what it was paid for. */
+  function start(cost?: number, as?: 'probe' | 'released'): Phase {
+    const admitted = admission();
+    if (admitted.do === 'go' || (admitted.do === 'pass-through' && flights.launched === 0)) {
+      passing = admitted.do === 'pass-through';
+      return launch(cost, as);
+    }
+    if (admitted.do === 'wait') {
+      wait('hold');
+      return { kind: 'held', until: fromWall(admitted.until), spread: false, cost };
+    }
+    refund(cost);
+    return { kind: 'stopped', reason: 'hold' };
+  }
+
+  /** The time that the server asked for is over, or it has asked for more. One goes at once, the others spread. */
+  function endOfHold(phase: Phase & { kind: 'held' }): Phase {
+    if (admission().do !== 'go') return start(phase.cost);
+    if (!phase.spread && !engine.parking.isFirstAfter(key, toWall(phase.until))) {
+      const spreadMs = ports.random() * Math.min(HOLD_SPREAD_MS, Math.max(0, deadline - now() - 1));
+      return { ...phase, until: now() + spreadMs, spread: true };
+    }
+    release('hold');
+    return start(phase.cost);
+  }
+
+  function park(): Phase {
+    flights.place?.leave();
+    flights.place = engine.parking.park(key);
+    wait('circuit');
+    return look(flights.place);
+  }
+
+  /** Is it this one's turn to try? A success has called it, or the circuit is half-open and nobody else tries. */
+  function look(place: Place): Phase {
+    const at = ports.now();
+    const called = place.take() === 'go';
+    const { circuit } = book.look(key);
+    const probes = !called && mayProbe(circuit, at);
+    if (probes) book.record(key, { kind: 'probe-launched', at });
+    const inTime = startsInTime(now(), deadline);
+    if (inTime && (called || probes || circuitState(circuit, at) === 'closed')) {
+      if (!called) place.leave();
+      release('circuit');
+      return start(undefined, called ? 'released' : probes ? 'probe' : undefined);
+    }
+    if (!inTime || circuit.openUntil >= toWall(deadline)) {
+      place.leave();
+      // Whoever is called too late hands the call on.
+      if (called) engine.parking.release(key);
+      return { kind: 'stopped', reason: 'circuit' };
+    }
+    const next = Math.max(circuit.openUntil, circuit.probeUntil);
+    return { kind: 'parked', place, lookAt: Math.min(deadline, fromWall(next)) };
+  }
+
+  function wait(cause: WaitCause): void {
+    if (waitingFor !== cause) call.tell({ type: 'waiting', cause });
+    waitingFor = cause;
+    troubled = true;
+  }
+
+  function release(cause: WaitCause): void {
+    waitingFor = undefined;
+    call.tell({ type: 'released', cause });
+  }
+
+  function launch(cost?: number, as?: 'probe' | 'released'): Phase {
     const attempt = flights.launched + 1;
+    // Not before something is sent: a body that turns out to be too large is not kept for an attempt to come.
+    if (attempt === 1 && facts.hasBody) {
+      flights.body = keepBody(request, policy.maxReplayBytes, engine.ledger, ports);
+    }
+    lastLaunchedAt = ports.now();
+    launches.set(attempt, { launchedAt: lastLaunchedAt, ...(as === undefined ? {} : { as }) });
     counted += 1;
     const sent = attempt === 1 && call.first ? preloaded(call.first, request) : send(take(attempt));
+    flights.latest = land(attempt, sent, ports.now);
     flights.launched = attempt;
     if (cost !== undefined) paid.set(attempt, cost);
-    flights.inFlight.set(attempt, land(attempt, sent, ports.now));
+    flights.inFlight.set(attempt, flights.latest);
     call.tell({ type: 'attempt' });
-    const overtakes = mayRace(facts) && counted < policy.attempts;
+    const overtakes = mayRace(facts) && counted < policy.attempts && !passing;
     return overtakes ? { kind: 'flying', overtakeAt: now() + policy.attemptTimeoutMs } : { kind: 'flying' };
   }
 
@@ -139,19 +247,27 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   /** The newest attempt failed or is overdue: what now? */
   async function react(outcome: Outcome): Promise<Phase> {
     const replayable = (await flights.body?.isReplayable()) !== false && bypass() !== 'impossible';
-    await book.ready();
-    const cost = isThrottled(outcome) ? engine.budget.throttledCost : engine.budget.retryCost;
+    const { throttledCost, retryCost } = engine.guards.budget;
+    const cost = isThrottled(outcome) ? throttledCost : retryCost;
     const how = outcome.kind === 'response' ? outcome.status : outcome.kind;
     const alike = (failures.get(how) ?? 0) + 1;
+    const at = ports.now();
+    const record = book.look(key);
+    const { circuit } = record;
     const decision = afterFailure({
       outcome,
       request: facts,
       policy,
-      attempt: counted,
+      attempt: passing ? policy.attempts : counted,
       alike,
       now: now(),
       deadline,
       replayable,
+      circuit: {
+        state: circuitState(circuit, at),
+        parked: isParked(record, at, toWall(deadline)),
+        attempts: attemptsAllowed(circuit, policy.attempts, engine.guards.circuit),
+      },
       online: ports.isOnline(),
       affordable: book.affords(key, cost),
       previousDelayMs,
@@ -165,10 +281,13 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
         return { kind: 'stopped', reason: decision.reason };
       case 'wait-online':
         return waitOnline();
+      case 'park':
+        await freeConnection();
+        return park();
       case 'retry': {
         const until = now() + decision.delayMs;
         previousDelayMs = decision.delayMs;
-        book.record(key, { kind: 'retry-reserved', at: now(), cost });
+        book.record(key, { kind: 'retry-reserved', at: ports.now(), cost });
         call.keepAlive(book.written());
         await freeConnection();
         troubled = true;
@@ -188,8 +307,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   function waitOnline(): Phase {
     counted -= 1;
-    troubled = true;
-    call.tell({ type: 'waiting', cause: 'offline' });
+    wait('offline');
     return askLater();
   }
 
@@ -200,7 +318,9 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     const leftMs = deadline - now();
     if (leftMs <= 0) return { kind: 'stopped', reason: 'offline' };
     if (!ports.isOnline()) return askLater();
-    call.tell({ type: 'released', cause: 'offline' });
+    engine.device.changed(ports.now());
+    book.backOnline();
+    release('offline');
     const until = Math.max(notBefore ?? 0, now() + ports.random() * Math.min(ONLINE_SPREAD_MS, leftMs));
     if (until > deadline) return { kind: 'stopped', reason: 'retry-after' };
     return { kind: 'waiting', until, cost: 0 };
@@ -213,8 +333,9 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     let overtaken = false;
     try {
       const overdue = flights.inFlight.get(flights.launched);
+      testify(flights.launched, 'failed');
       const next = await react({ kind: 'timeout', afterMs: policy.attemptTimeoutMs });
-      overtaken = next.kind === 'waiting';
+      overtaken = next.kind === 'waiting' || next.kind === 'parked';
       if (overtaken) void overdue?.then(leave);
       return next;
     } finally {
@@ -226,45 +347,87 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   function learn(outcome: Outcome): void {
     if (outcome.kind !== 'response') return;
     discardedFresh ||= outcome.fresh === true;
-    const until = askedUntil(outcome, facts, policy, now());
-    if (until !== undefined) notBefore = Math.max(notBefore ?? 0, until);
+    const at = ports.now();
+    const until = askedUntil(outcome, facts, policy, at);
+    if (until === undefined) return;
+    notBefore = Math.max(notBefore ?? 0, now() + until - at);
+    if (until <= at) return;
+    const { status } = outcome;
+    const { maxMs, overMax } = policy.retryAfter;
+    // A policy that cuts the server's time short does not hold others for longer either.
+    const held = overMax === 'truncate' ? Math.min(until, at + maxMs) : until;
+    book.record(key, { kind: 'hold-asked', at, status, path: facts.path, until: held, scope: policy.holdScope });
   }
 
-  async function nextLanding(at: number | undefined): Promise<Landing | undefined> {
+  /** Every attempt is evidence for all requests of this origin and group: for or against its server. */
+  function testify(attempt: number, verdict: 'good' | 'failed' | 'lost'): void {
+    const launch = launches.get(attempt);
+    // Once: an overdue attempt that fails in the end has been held against the server already.
+    if (launch === undefined || !launches.delete(attempt)) return;
+    if (launch.as === 'released') flights.place?.leave();
+    const at = ports.now();
+    if (verdict === 'good') {
+      book.record(key, { kind: 'attempt-succeeded', at, ...launch });
+      if (passing) book.record(key, { kind: 'hold-disproved', at, path: facts.path });
+      if (releases(book.look(key).circuit, launch.launchedAt)) callNext(at);
+      return;
+    }
+    // The device's own network is not the server's fault.
+    if (verdict === 'lost' && engine.device.isSuspect(facts.origin, at)) return;
+    book.record(key, { kind: 'attempt-failed', at, ...launch });
+  }
+
+  /** A success shows that the server is back: one of those that wait for it may go, here and elsewhere. */
+  function callNext(at: number): void {
+    engine.parking.release(key);
+    engine.onSuccess(key);
+    if (engine.parking.isEmpty(key)) book.record(key, { kind: 'drained', at });
+  }
+
+  async function nextLanding(phase: Phase): Promise<Landing | undefined> {
+    const at = wakeAt(phase);
     if (at === undefined) return Promise.race(flights.inFlight.values());
+    const called = phase.kind === 'parked' ? [phase.place.signal().then(() => undefined)] : [];
     const timer = ports.sleep(Math.max(0, at - now()));
     const elapsed = timer.done.then(() => undefined);
     try {
-      return await Promise.race([...flights.inFlight.values(), elapsed]);
+      return await Promise.race([...flights.inFlight.values(), ...called, elapsed]);
     } finally {
       timer.cancel();
     }
   }
 
   function refund(cost: number | undefined): void {
-    if (cost) book.record(key, { kind: 'retry-refunded', at: now(), cost });
+    if (cost) book.record(key, { kind: 'retry-refunded', at: ports.now(), cost });
   }
 
   function deliver(landing: Landing & { response: Response }, phase: Phase): Result {
     refund(paid.get(landing.attempt));
-    if (phase.kind === 'waiting') refund(phase.cost);
-    if (flights.launched === 1) book.record(key, { kind: 'first-try-succeeded', at: now() });
+    if (phase.kind === 'waiting' || phase.kind === 'held') refund(phase.cost);
+    if (flights.launched === 1) book.record(key, { kind: 'first-try-succeeded', at: ports.now() });
     if (troubled) call.tell({ type: 'recovered', attempts: counted, status: landing.response.status });
     return { response: landing.response };
   }
 
   function giveUp(reason: GiveUpReason): Result {
+    if (reason !== 'offline') book.record(key, { kind: 'request-failed', at: ports.now(), launchedAt: lastLaunchedAt });
     call.tell({ type: 'gave-up', attempts: counted, status: flights.response?.status, reason });
     return flights.response ? { response: flights.response } : { error: flights.failure?.error };
   }
 
-  for (let phase = launch(); ; ) {
+  // Only at the worker's start; a warm worker sends at once.
+  const loading = book.loading();
+  if (loading) await loading;
+  // What the browser has sent already is not held back.
+  for (let phase = call.first ? launch() : start(); ; ) {
     if (phase.kind === 'stopped' && flights.inFlight.size === 0) return giveUp(phase.reason);
-    const landing = await nextLanding(wakeAt(phase));
+    const landing = await nextLanding(phase);
     if (landing !== undefined) {
       const newest = landing.attempt === flights.launched && phase.kind === 'flying';
       keep(landing, flights);
-      if ('response' in landing && isFinal(landing.outcome, facts, policy)) return deliver(landing, phase);
+      const final = 'response' in landing && isFinal(landing.outcome, facts, policy);
+      if (!saysNothing(landing)) testify(landing.attempt, final ? 'good' : 'error' in landing ? 'lost' : 'failed');
+      if (final) return deliver(landing, phase);
       learn(landing.outcome);
       if (newest) {
         phase = await react(landing.outcome);
@@ -274,17 +437,47 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       } else if (phase.kind !== 'stopped') {
         await freeConnection();
       }
-    } else if (phase.kind === 'waiting') {
-      // A machine that slept through the deadline gets what there is; only if there is nothing, one more attempt.
-      const nothing = !(flights.response || flights.failure || flights.inFlight.size);
-      const inTime = startsInTime(now(), deadline) || nothing;
-      if (!inTime) refund(phase.cost);
-      phase = inTime ? launch(phase.cost) : { kind: 'stopped', reason: 'deadline' };
     } else {
-      phase = phase.kind === 'offline' ? askOnline() : await overtake();
+      phase = await timeIsUp(phase);
     }
   }
+
+  /** The time of a phase has come, or a parked request was called. */
+  function timeIsUp(phase: Phase): Phase | Promise<Phase> {
+    switch (phase.kind) {
+      case 'flying':
+        return overtake();
+      case 'waiting':
+        return endOfWait(phase);
+      case 'offline':
+        return askOnline();
+      case 'held':
+        return endOfHold(phase);
+      case 'parked':
+        return look(phase.place);
+      case 'stopped':
+        return phase;
+    }
+  }
+
+  function endOfWait({ cost }: Phase & { kind: 'waiting' }): Phase {
+    const at = ports.now();
+    const record = book.look(key);
+    // The circuit may have opened meanwhile: then nobody retries alone, and the price of it comes back.
+    if (circuitState(record.circuit, at) !== 'closed') {
+      refund(cost);
+      return isParked(record, at, toWall(deadline)) ? park() : { kind: 'stopped', reason: 'circuit' };
+    }
+    // A machine that slept through the deadline gets what there is; only if there is nothing, one more attempt.
+    const nothing = !(flights.response || flights.failure || flights.inFlight.size);
+    if (startsInTime(now(), deadline) || nothing) return start(cost);
+    refund(cost);
+    return { kind: 'stopped', reason: 'deadline' };
+  }
 }
+
+/** Whoever may not read an answer cannot tell good from bad. */
+const saysNothing = (landing: Landing): boolean => 'response' in landing && landing.response.type === 'opaque';
 
 /** A clock that is set back stands still until it has caught up, so that no wait and no deadline becomes longer. */
 function neverBackwards(wallClock: () => number): () => number {
@@ -311,6 +504,10 @@ function wakeAt(phase: Phase): number | undefined {
       return phase.until;
     case 'offline':
       return phase.askAt;
+    case 'held':
+      return phase.until;
+    case 'parked':
+      return phase.lookAt;
     case 'stopped':
       return undefined;
   }

@@ -15,6 +15,7 @@ export async function serve(call: Call, engine: Engine, onFault: (fault: unknown
     result = await salvage(call, flights, engine);
   } finally {
     flights.body?.release();
+    flights.place?.leave();
     for (const late of flights.inFlight.values()) void late.then((landing) => dropUnless(result, landing));
   }
   if ('response' in result) return result.response;
@@ -41,6 +42,8 @@ async function salvage({ request, first }: Call, flights: Flights, { ports }: En
   if (flights.response && !flights.response.bodyUsed) return { response: flights.response };
   const landed = await firstResponse(flights);
   if (landed) return landed;
+  const latest = await flights.latest;
+  if (latest && 'response' in latest && !latest.response.bodyUsed) return latest;
   if (flights.failure) return flights.failure;
   // The one answer was discarded already. Only requests that may be repeated get here.
   return { response: await ports.fetch(copyOf(request)) };

@@ -1,12 +1,17 @@
 /** The page side: `const retries = await connect('/sw.js')`. */
 export type {
   BudgetExhausted,
+  CircuitChanged,
   EventOf,
   GaveUp,
+  HoldEnded,
+  HoldStarted,
   LayerEvent,
   LayerStatus,
+  OriginNotice,
   Recovered,
   Released,
+  RequestEvent,
   RetryScheduled,
   Waiting,
 } from '../protocol/index.js';

@@ -17,6 +17,9 @@ const SHAPES: Readonly<Record<LayerEvent['type'], Shape>> = {
   released: { ...ABOUT, cause: 'string' },
   recovered: { ...ABOUT, attempts: 'number', status: 'number' },
   'gave-up': { ...ABOUT, attempts: 'number', reason: 'string' },
+  'hold-started': { at: 'number', origin: 'string', group: 'string', until: 'number' },
+  'hold-ended': { at: 'number', origin: 'string', group: 'string' },
+  'circuit-changed': { at: 'number', origin: 'string', group: 'string', from: 'string', to: 'string' },
   'budget-exhausted': { at: 'number', origin: 'string', group: 'string' },
 };
 

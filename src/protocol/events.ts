@@ -1,4 +1,4 @@
-import type { Cause, GiveUpReason } from '../policy/index.js';
+import type { Cause, CircuitState, GiveUpReason } from '../policy/index.js';
 
 /**
  * What pages are told of a request that did not succeed at once. Nothing is told of one that did. `url` is origin and
@@ -7,7 +7,7 @@ import type { Cause, GiveUpReason } from '../policy/index.js';
 export type RequestEvent = RetryScheduled | Waiting | Released | Recovered | GaveUp;
 
 /** What pages are told of an origin; every page hears it. */
-export type OriginNotice = BudgetExhausted;
+export type OriginNotice = BudgetExhausted | HoldStarted | HoldEnded | CircuitChanged;
 
 export type LayerEvent = RequestEvent | OriginNotice;
 
@@ -35,16 +35,19 @@ export interface RetryScheduled extends AboutRequest {
   readonly by: 'backoff' | 'retry-after';
 }
 
-/** The request waits for something that has no time. */
+/** What a request waits for besides its own backoff: the network, a time the server named, or a sign of life of it. */
+export type WaitCause = 'offline' | 'hold' | 'circuit';
+
+/** The request waits for something that all requests of its origin and group wait for. */
 export interface Waiting extends AboutRequest {
   readonly type: 'waiting';
-  readonly cause: 'offline';
+  readonly cause: WaitCause;
 }
 
 /** What it waited for came. */
 export interface Released extends AboutRequest {
   readonly type: 'released';
-  readonly cause: 'offline';
+  readonly cause: WaitCause;
 }
 
 /** A later attempt brought an answer that is not retried. */
@@ -71,6 +74,35 @@ export interface BudgetExhausted {
   readonly at: number;
   readonly origin: string;
   readonly group: string;
+}
+
+/** The server asked for time: requests to this origin and group, or to `path` only, wait until then. */
+export interface HoldStarted {
+  readonly type: 'hold-started';
+  readonly at: number;
+  readonly origin: string;
+  readonly group: string;
+  readonly until: number;
+  readonly path?: string;
+}
+
+/** That time is over, or the server has answered well before it was. */
+export interface HoldEnded {
+  readonly type: 'hold-ended';
+  readonly at: number;
+  readonly origin: string;
+  readonly group: string;
+}
+
+export interface CircuitChanged {
+  readonly type: 'circuit-changed';
+  readonly at: number;
+  readonly origin: string;
+  readonly group: string;
+  readonly from: CircuitState;
+  readonly to: CircuitState;
+  /** When the first request tries again, where it is open. */
+  readonly openUntil?: number;
 }
 
 export type EventOf<Type extends LayerEvent['type']> = Extract<LayerEvent, { type: Type }>;

@@ -2,16 +2,21 @@
 export { EVENT_TYPES } from './event-shapes.js';
 export type {
   BudgetExhausted,
+  CircuitChanged,
   EventOf,
   GaveUp,
+  HoldEnded,
+  HoldStarted,
   LayerEvent,
   OriginNotice,
   Recovered,
   Released,
   RequestEvent,
   RetryScheduled,
+  WaitCause,
   Waiting,
 } from './events.js';
+export { CHANNEL, type Gossip, parseGossip, toGossip } from './gossip.js';
 export {
   type PageMessage,
   parsePageMessage,

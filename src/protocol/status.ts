@@ -1,4 +1,4 @@
-import type { GiveUpReason } from '../policy/index.js';
+import type { CircuitState, GiveUpReason } from '../policy/index.js';
 
 /** What a layer says of itself. Counters run since its worker was last started. */
 export interface LayerStatus {
@@ -6,7 +6,7 @@ export interface LayerStatus {
   /** `memory`: the database cannot be used, so the state is lost when the worker stops. */
   readonly storage: 'indexeddb' | 'memory';
   readonly counters: Counters;
-  /** Origins and groups whose budget is not full. */
+  /** Origins and groups with something to say: a budget that is not full, a hold, a circuit that is or was open. */
   readonly origins: readonly OriginStatus[];
 }
 
@@ -27,4 +27,11 @@ export interface OriginStatus {
   readonly group: string;
   readonly tokens: number;
   readonly capacity: number;
+  readonly circuit: CircuitState;
+  /** 0: closed. Epoch milliseconds. */
+  readonly openUntil: number;
+  /** The whole group is held until then; 0 or past: it is not. */
+  readonly heldUntil: number;
+  /** Single paths that are held, and until when. */
+  readonly heldPaths: Readonly<Record<string, number>>;
 }

@@ -1,5 +1,21 @@
-import { arrayOf, checkBudgetOptions, flag, func, method, object, refuse, text } from '../policy/check.js';
-import { type BudgetPolicy, checkRetryOptions, RetryLayerError, type RetryOptions } from '../policy/index.js';
+import {
+  arrayOf,
+  checkBudgetOptions,
+  checkCircuitOptions,
+  flag,
+  func,
+  method,
+  object,
+  refuse,
+  text,
+} from '../policy/check.js';
+import {
+  type BudgetPolicy,
+  type CircuitPolicy,
+  checkRetryOptions,
+  RetryLayerError,
+  type RetryOptions,
+} from '../policy/index.js';
 import type { LayerEvent } from '../protocol/index.js';
 
 /** Everything a layer can be told. All of it is optional: `createRetryLayer()` is a whole layer. */
@@ -10,6 +26,8 @@ export interface RetryLayerOptions {
   readonly defaults?: RetryOptions | false;
   /** The retry budget of each origin and group. */
   readonly budget?: Partial<BudgetPolicy>;
+  /** When the circuit of an origin and group opens, and for how long. */
+  readonly circuit?: Partial<CircuitPolicy>;
   /** Takes over pages that are open already when the worker is first installed. @defaultValue true */
   readonly clientsClaim?: boolean;
   /** Replaces an older version at once instead of when its last page is closed. @defaultValue false */
@@ -70,6 +88,7 @@ const checkOptions = object({
   routes: arrayOf(object({ match, methods: arrayOf(method, { min: 1 }), retry, name: text }, ['match'])),
   defaults: retry,
   budget: checkBudgetOptions,
+  circuit: checkCircuitOptions,
   clientsClaim: flag,
   skipWaiting: flag,
   navigationPreload: flag,

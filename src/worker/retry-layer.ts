@@ -1,17 +1,22 @@
 import { clientsClaim } from 'workbox-core/clientsClaim.js';
 import {
+  createDevice,
   createOriginBook,
   createOriginStore,
+  createParking,
   createRaces,
   createWarner,
   type Engine,
+  type GuardListener,
   platformPorts,
   serve,
 } from '../engine/index.js';
 import { groupOf } from '../policy/eligibility.js';
-import { BUDGET_DEFAULTS, RetryLayerError, type RetryPolicy, skipReason } from '../policy/index.js';
+import { BUDGET_DEFAULTS, CIRCUIT_DEFAULTS, RetryLayerError, type RetryPolicy, skipReason } from '../policy/index.js';
 import { type LayerStatus, VERSION } from '../protocol/index.js';
 import { toFacts } from './facts.js';
+import { createGossip } from './gossip.js';
+import { createGuardNotices } from './guard-notices.js';
 import { createInbox } from './inbox.js';
 import { createMailbox } from './mailbox.js';
 import { checkLayerOptions, type RetryLayerOptions } from './options.js';
@@ -38,17 +43,40 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
   // In Node, where somebody tests a configuration, there is nothing of a worker; nothing is asked of it before `listen`.
   const scope = (globalThis.self ?? globalThis) as unknown as ServiceWorkerGlobalScope;
   const findPlan = compileRoutes(options);
-  const budget = { ...BUDGET_DEFAULTS, ...options.budget };
+  const guards = {
+    budget: { ...BUDGET_DEFAULTS, ...options.budget },
+    circuit: { ...CIRCUIT_DEFAULTS, ...options.circuit },
+  };
   const warn = createWarner();
   const ports = platformPorts;
-  const book = createOriginBook(createOriginStore(), ports, budget, (problem) =>
-    warn('the database cannot be used, so retry budgets last only as long as this worker', problem),
-  );
   const mailbox = createMailbox(scope.clients, ports.now, (problem) => warn('an event could not be sent', problem));
   const teller = createTeller(mailbox, ports.now, options.onEvent, (problem) =>
     warn('an event could not be told, or onEvent threw', problem),
   );
-  const engine: Engine = { ports, book, budget, races: createRaces(), ledger: { keptBytes: 0 } };
+  const parking = createParking();
+  const notice: GuardListener = createGuardNotices(ports, (record) => book.look(record), teller.notice);
+  const book = createOriginBook(
+    createOriginStore(),
+    ports,
+    guards,
+    (problem) => warn('the database cannot be used, so retry budgets last only as long as this worker', problem),
+    (change) => {
+      parking.lookAgain(change.after);
+      notice(change);
+      if (change.by === 'us') gossip.tell({ kind: 'guards', record: change.after });
+    },
+  );
+  const gossip = createGossip(book, parking.release, (problem) => warn('other workers cannot be told', problem));
+  const engine: Engine = {
+    ports,
+    book,
+    guards,
+    parking,
+    device: createDevice(ports.isOnline, (origin, since) => book.forgive(origin, since)),
+    races: createRaces(),
+    ledger: { keptBytes: 0 },
+    onSuccess: ({ origin, group }) => gossip.tell({ kind: 'success', origin, group }),
+  };
   const onFault = (fault: unknown) => warn('a request was answered without retries because of a fault', fault);
 
   const status = (): LayerStatus => ({ version: VERSION, counters: teller.counters(), ...book.status() });
@@ -107,6 +135,11 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     listening = true;
     scope.addEventListener('fetch', onFetch);
     scope.addEventListener('message', createInbox(mailbox, status, warn));
+    // Not in Chromium, which has no such event in workers.
+    scope.addEventListener('online', () => {
+      engine.device.changed(ports.now());
+      book.backOnline();
+    });
     if (options.skipWaiting) scope.addEventListener('install', () => void scope.skipWaiting());
     if (options.clientsClaim ?? true) clientsClaim();
     if (options.navigationPreload) {

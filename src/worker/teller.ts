@@ -1,13 +1,15 @@
 import type { Step } from '../engine/index.js';
 import type { RequestFacts } from '../policy/index.js';
 import { causeOf } from '../policy/outcome.js';
-import type { Counters, LayerEvent, RequestEvent } from '../protocol/index.js';
+import type { Counters, LayerEvent, OriginNotice, RequestEvent } from '../protocol/index.js';
 import type { Mailbox } from './mailbox.js';
 
 /** Turns the steps of runs into events for pages, and counts them. */
 export interface Teller {
   /** A teller for one request. It never throws. */
   about(request: RequestFacts, group: string, clientId: string): (step: Step) => void;
+  /** Tells every page something about an origin. Never throws. */
+  notice(notice: OriginNotice): void;
   counters(): Counters;
 }
 
@@ -44,7 +46,14 @@ export function createTeller(
       if (done instanceof Promise) done.catch(onProblem);
     });
 
+  const notice = (event: OriginNotice): void =>
+    guarded(() => {
+      hook(event);
+      mailbox.broadcast(event);
+    });
+
   return {
+    notice,
     about(request, group, clientId) {
       counters.requests += 1;
       const startedAt = now();
@@ -55,9 +64,7 @@ export function createTeller(
           if (step.type === 'attempt') return;
           const at = now();
           if (step.type === 'budget-exhausted') {
-            const event = { type: step.type, at, origin: request.origin, group } as const;
-            hook(event);
-            mailbox.broadcast(event);
+            notice({ type: step.type, at, origin: request.origin, group });
             return;
           }
           id ??= crypto.randomUUID();

@@ -101,7 +101,7 @@ test('a body of 5 MiB goes through once, whole, and its answer is the page’s',
   expect(body.length).toBe(5 * 1_048_576);
   expect(body.every((byte) => byte === 7)).toBe(true);
   await expect
-    .poll(() => page.evaluate(() => window.sf.events))
+    .poll(() => page.evaluate(() => window.sf.told))
     .toMatchObject([{ type: 'gave-up', reason: 'not-replayable', attempts: 1, lastStatus: 503 }]);
 });
 

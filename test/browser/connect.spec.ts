@@ -52,7 +52,7 @@ test('a newer version with skipWaiting takes over', async ({ page, site }) => {
   // The page is known to the new worker as well: it hears what happens there.
   const wire = site.plan([{ status: 503 }]);
   await page.evaluate((url) => window.sf.get(url), wire.path);
-  await expect.poll(() => page.evaluate(() => window.sf.events.length)).toBeGreaterThan(0);
+  await expect.poll(() => page.evaluate(() => window.sf.told.length)).toBeGreaterThan(0);
 });
 
 for (const [what, script] of Object.entries({
@@ -104,8 +104,8 @@ test('events of one page do not reach another', async ({ page, site, context }) 
   await other.evaluate(() => window.sf.connect('/plain.sw.js'));
   const wire = site.plan([{ status: 503 }, { body: 'fine' }]);
   await page.evaluate((url) => window.sf.get(url), wire.path);
-  await expect.poll(() => page.evaluate(() => window.sf.events.length)).toBe(2);
-  expect(await other.evaluate(() => window.sf.events)).toEqual([]);
+  await expect.poll(() => page.evaluate(() => window.sf.told.length)).toBe(2);
+  expect(await other.evaluate(() => window.sf.told)).toEqual([]);
 });
 
 test('messages of others, and broken ones of ours, are ignored', async ({ page, site }) => {

@@ -13,7 +13,7 @@ test('each request finds its route, whatever its fragment', async ({ site, open 
     [patched ?? '', named ?? '', twice ?? ''],
   );
   expect(wires.map(({ hits }) => hits().length)).toEqual([4, 4, 2]);
-  const groups = await page.evaluate(() => window.sf.events.map((event) => event.group));
+  const groups = await page.evaluate(() => window.sf.told.map((event) => event.group));
   expect([...new Set(groups)]).toEqual(['data', 'named']);
 });
 

@@ -8,4 +8,6 @@ createRetryLayer({
     { match: ({ url }) => url.searchParams.has('twice'), retry: { attempts: 2 } },
   ],
   defaults: { backoff: constant(20) },
+  // Whether one request has as many attempts as its route says is not to hang on how another fared.
+  circuit: { failures: 1_000, window: 1_000, attemptsDivisor: 1 },
 }).listen();

@@ -27,7 +27,7 @@ for (const worker of ['navigation.sw.js', 'navigation.sw.js?preload']) {
     await page.waitForFunction(() => 'sf' in window);
     await page.evaluate((url) => window.sf.connect(url), `/${worker}`);
     await expect
-      .poll(() => page.evaluate(() => window.sf.events))
+      .poll(() => page.evaluate(() => window.sf.told))
       .toMatchObject([
         { type: 'retry-scheduled', cause: 'status', status: 503, group: 'page', url: site.url + wire.path },
         { type: 'retry-scheduled', cause: 'network-error' },

@@ -7,7 +7,7 @@ test('503, 503, 200: the page gets the 200, and is told of both retries and the 
   expect(seen).toMatchObject({ status: 200, body: 'fine' });
   expect(wire.hits()).toHaveLength(3);
   await expect
-    .poll(() => page.evaluate(() => window.sf.events))
+    .poll(() => page.evaluate(() => window.sf.told))
     .toMatchObject([
       { type: 'retry-scheduled', attempt: 1, cause: 'status', status: 503, by: 'backoff' },
       { type: 'retry-scheduled', attempt: 2, cause: 'status', status: 503, by: 'backoff' },
@@ -31,7 +31,7 @@ for (const [form, retryAfter] of Object.entries({
     // A date has whole seconds: 2 s from now is a moment 1 to 2 s from now.
     expect(gapMs).toBeGreaterThanOrEqual(1_000);
     expect(gapMs).toBeLessThan(4_500);
-    expect(await page.evaluate(() => window.sf.events)).toMatchObject([{ by: 'retry-after' }, { type: 'recovered' }]);
+    expect(await page.evaluate(() => window.sf.told)).toMatchObject([{ by: 'retry-after' }, { type: 'recovered' }]);
   });
 }
 
@@ -42,7 +42,7 @@ test('a Retry-After beyond the limit is not waited for: the answer comes at once
   expect(seen).toMatchObject({ status: 429, body: 'quota', headers: { 'retry-after': '86400' } });
   expect(wire.hits()).toHaveLength(1);
   await expect
-    .poll(() => page.evaluate(() => window.sf.events))
+    .poll(() => page.evaluate(() => window.sf.told))
     .toMatchObject([{ type: 'gave-up', reason: 'retry-after', attempts: 1, lastStatus: 429 }]);
 });
 
@@ -52,7 +52,7 @@ for (const status of [400, 401, 403, 404, 405, 409, 410, 413, 422, 501, 505]) {
     const wire = site.plan([{ status, body: 'no' }]);
     expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toMatchObject({ status, body: 'no' });
     expect(wire.hits()).toHaveLength(1);
-    expect(await page.evaluate(() => window.sf.events)).toEqual([]);
+    expect(await page.evaluate(() => window.sf.told)).toEqual([]);
   });
 }
 
@@ -62,7 +62,7 @@ test('a reset on a fresh connection is retried', async ({ site, open }) => {
   expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toMatchObject({ status: 200, body: 'fine' });
   expect(wire.hits()).toHaveLength(2);
   await expect
-    .poll(() => page.evaluate(() => window.sf.events))
+    .poll(() => page.evaluate(() => window.sf.told))
     .toMatchObject([
       { type: 'retry-scheduled', cause: 'network-error' },
       { type: 'recovered', attempts: 2 },
@@ -75,7 +75,7 @@ test('giving up returns the last answer with its body', async ({ site, open }) =
   expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toMatchObject({ status: 503, body: 'last' });
   expect(wire.hits()).toHaveLength(3);
   await expect
-    .poll(() => page.evaluate(() => window.sf.events.at(-1)))
+    .poll(() => page.evaluate(() => window.sf.told.at(-1)))
     .toMatchObject({ type: 'gave-up', reason: 'attempts', attempts: 3, lastStatus: 503 });
 });
 
@@ -104,7 +104,7 @@ test('no attempt and no wait starts that cannot end before the deadline', async 
   expect(wire.hits()).toHaveLength(3);
   expect(wire.hits().at(-1)?.at).toBeLessThan(startedAt + 1_000);
   await expect
-    .poll(() => page.evaluate(() => window.sf.events.at(-1)))
+    .poll(() => page.evaluate(() => window.sf.told.at(-1)))
     .toMatchObject({ type: 'gave-up', reason: 'deadline', attempts: 3 });
 });
 
@@ -159,7 +159,7 @@ test('nothing is spent while the device is offline', async ({ site, open, contex
   const wire = site.plan([{ body: 'fine' }]);
   await context.setOffline(true);
   const answer = page.evaluate((path) => window.sf.get(path), wire.path);
-  await expect.poll(() => page.evaluate(() => window.sf.events)).toMatchObject([{ type: 'waiting', cause: 'offline' }]);
+  await expect.poll(() => page.evaluate(() => window.sf.told)).toMatchObject([{ type: 'waiting', cause: 'offline' }]);
   await context.setOffline(false);
   expect(await answer).toMatchObject({ status: 200, body: 'fine' });
   expect(wire.hits()).toHaveLength(1);

@@ -2,8 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createOriginBook, type OriginKey } from '../../src/engine/origin-book.ts';
 import { BUDGET_DEFAULTS, type BudgetPolicy } from '../../src/policy/budget.ts';
+import { CIRCUIT_DEFAULTS } from '../../src/policy/circuit.ts';
 import type { OriginRecord } from '../../src/policy/origin-record.ts';
 import { createMemoryStore, type MemoryStore } from '../support/memory-store.ts';
+import { recordOf } from '../support/records.ts';
 import { createVirtualTime, START, type VirtualTime, virtualPorts } from '../support/virtual-time.ts';
 
 const KEY: OriginKey = { origin: 'https://app.test', group: 'data' };
@@ -16,7 +18,9 @@ function open(store: MemoryStore, time: VirtualTime = createVirtualTime(), budge
   const problems: unknown[] = [];
   const sleeper = time.sleeper();
   const ports = virtualPorts(time, sleeper, () => never);
-  const book = createOriginBook(store, ports, budget, (problem) => problems.push(problem));
+  const book = createOriginBook(store, ports, { budget, circuit: CIRCUIT_DEFAULTS }, (problem) =>
+    problems.push(problem),
+  );
   return {
     book,
     time,
@@ -29,7 +33,7 @@ function open(store: MemoryStore, time: VirtualTime = createVirtualTime(), budge
   };
 }
 
-const record = (tokens: number, at = START, key = KEY): OriginRecord => ({ ...key, budget: { tokens, at } });
+const record = (tokens: number, at = START, key = KEY): OriginRecord => recordOf(tokens, at, key);
 const storedTokens = (store: MemoryStore, id = ID) => (store.stored.get(id) as OriginRecord | undefined)?.budget.tokens;
 const holding = (...records: OriginRecord[]) =>
   new Map<string, unknown>(records.map((one) => [`${one.origin} ${one.group}`, one]));
@@ -38,7 +42,7 @@ describe('loading', () => {
   test('is done once, at once, and leaves no timer', async () => {
     const store = createMemoryStore(undefined, holding(record(3)));
     const { book, time, sleeper, tokens } = open(store);
-    await time.until(book.ready());
+    await time.until(Promise.resolve(book.loading()));
     expect(tokens()).toBe(3);
     expect(store.loads()).toBe(1);
     expect([time.elapsed(), sleeper.pending()]).toEqual([0, 0]);
@@ -60,7 +64,7 @@ describe('loading', () => {
     { name: 'no origin', value: { group: 'data', budget: { tokens: 0, at: START } } },
   ])('a record that is broken is as none: $name', async ({ value }) => {
     const { book, time, problems } = open(createMemoryStore(undefined, new Map([[ID, value]])));
-    await time.until(book.ready());
+    await time.until(Promise.resolve(book.loading()));
     expect(book.affords(KEY, 20)).toBe(true);
     expect(problems).toEqual([]);
   });
@@ -75,7 +79,7 @@ describe('loading', () => {
       ),
     );
     const { book, time, tokens } = open(store, createVirtualTime(), BUDGET_DEFAULTS);
-    await time.until(book.ready());
+    await time.until(Promise.resolve(book.loading()));
     // A full one is nothing to tell.
     expect(tokens({ ...KEY, group: 'a' })).toBeUndefined();
     expect(tokens({ ...KEY, group: 'b' })).toBe(0);
@@ -86,7 +90,7 @@ describe('loading', () => {
   test('time that passed while no worker ran pays', async () => {
     const store = createMemoryStore(undefined, holding(record(0, START - 50_000)));
     const { book, time } = open(store, createVirtualTime(), BUDGET_DEFAULTS);
-    await time.until(book.ready());
+    await time.until(Promise.resolve(book.loading()));
     expect([book.affords(KEY, 5), book.affords(KEY, 5.1)]).toEqual([true, false]);
   });
 
@@ -99,7 +103,7 @@ describe('loading', () => {
       holding(record(5)),
     );
     const { book, reserve, tokens, problems } = open(store, time);
-    await time.until(book.ready());
+    await time.until(Promise.resolve(book.loading()));
     expect(time.elapsed()).toBe(20);
     expect(book.affords(KEY, 20)).toBe(true);
     reserve(2);
@@ -135,7 +139,7 @@ describe('loading', () => {
   ])('$name: everything works in memory, and it is said once', async ({ before, readyAt, saidAt }) => {
     const store = createMemoryStore(before);
     const { book, time, problems, reserve, tokens, sleeper } = open(store);
-    await time.until(book.ready());
+    await time.until(Promise.resolve(book.loading()));
     expect(time.elapsed()).toBe(readyAt);
     reserve(20);
     expect(book.affords(KEY, 1)).toBe(false);
@@ -161,7 +165,7 @@ describe('loading', () => {
       },
     };
     const { book, time, problems } = open({ ...createMemoryStore(), ...broken });
-    await time.until(book.ready());
+    await time.until(Promise.resolve(book.loading()));
     expect(problems).toHaveLength(1);
     expect(book.status().storage).toBe('memory');
   });
@@ -180,15 +184,15 @@ describe('writing', () => {
     await time.advance(1);
     expect(store.updates()).toBe(1);
     expect([...store.stored.values()]).toEqual([
-      { ...KEY, budget: { tokens: 18, at: START + 300 } },
-      { ...KEY, group: 'page', budget: { tokens: 19, at: START + 300 } },
+      record(18, START + 300),
+      record(19, START + 300, { ...KEY, group: 'page' }),
     ]);
   });
 
   test('what only makes richer waits 10 s, or goes with the next retry', async () => {
     const store = createMemoryStore(undefined, holding(record(5)));
     const { book, time, credit, reserve } = open(store);
-    await time.until(book.ready());
+    await time.until(Promise.resolve(book.loading()));
     credit();
     await time.advance(9_999);
     expect(store.updates()).toBe(0);
@@ -247,7 +251,7 @@ describe('writing', () => {
     const stored = holding(record(5));
     const store = createMemoryStore(undefined, stored);
     const { book, reserve } = open(store, time, budget);
-    await time.until(book.ready());
+    await time.until(Promise.resolve(book.loading()));
     await time.advance(1_000);
     reserve(1);
     await time.advance(400);
@@ -372,7 +376,7 @@ describe('writing', () => {
   ])('B112 $name: the budget goes on in memory, and it is said once', async ({ fault, saidAt }) => {
     const store = createMemoryStore((operation) => (operation === 'update' ? fault() : undefined), holding(record(10)));
     const { book, time, problems, reserve, tokens, sleeper } = open(store);
-    await time.until(book.ready());
+    await time.until(Promise.resolve(book.loading()));
     reserve(4);
     const written = book.written();
     await time.advance(saidAt);
@@ -411,7 +415,7 @@ describe('written', () => {
   test('is brought forward by a retry that follows a credit', async () => {
     const store = createMemoryStore(undefined, holding(record(5)));
     const { book, time, credit, reserve } = open(store);
-    await time.until(book.ready());
+    await time.until(Promise.resolve(book.loading()));
     credit();
     const written = book.written();
     reserve();
@@ -451,7 +455,7 @@ describe('exhaustion', () => {
     const budget = { ...BUDGET_DEFAULTS, capacity: 5, refillPerSecond: 1 };
     const store = createMemoryStore(undefined, holding(record(5)));
     const { book, time, reserve } = open(store, createVirtualTime(), budget);
-    await time.until(book.ready());
+    await time.until(Promise.resolve(book.loading()));
     await time.advance(3_600_000);
     let granted = 0;
     for (let failure = 0; failure < 10; failure += 1) {

@@ -22,12 +22,26 @@ const EVENTS: LayerEvent[] = [
   { type: 'gave-up', ...about, attempts: 4, lastStatus: 503, reason: 'attempts' },
   { type: 'gave-up', ...about, attempts: 4, reason: 'offline' },
   { type: 'budget-exhausted', at: 1_000, origin: 'https://app.test', group: 'data' },
+  { type: 'hold-started', at: 1_000, origin: 'https://app.test', group: 'data', until: 4_000, path: '/api' },
+  { type: 'hold-ended', at: 4_000, origin: 'https://app.test', group: 'data' },
+  { type: 'circuit-changed', at: 1_000, origin: 'https://app.test', group: 'data', from: 'closed', to: 'open' },
 ];
 const STATUS: LayerStatus = {
   version: '0.1.0',
   storage: 'indexeddb',
   counters: { requests: 3, attempts: 4, retries: 0, amplification: 1, recovered: 1, gaveUp: { attempts: 1 } },
-  origins: [{ origin: 'https://app.test', group: 'data', tokens: 19, capacity: 20 }],
+  origins: [
+    {
+      origin: 'https://app.test',
+      group: 'data',
+      tokens: 19,
+      capacity: 20,
+      circuit: 'closed',
+      openUntil: 0,
+      heldUntil: 0,
+      heldPaths: {},
+    },
+  ],
 };
 
 const pageMessages = [{ kind: 'hello', version: '0.1.0' }, { kind: 'status' }] as const;

@@ -12,6 +12,8 @@ export interface Site {
   readonly secondOrigin: string;
   /** Sets what a URL of its own answers, hit by hit, and returns that URL. */
   plan(steps: readonly Step[]): Wire;
+  /** Changes what it answers from now on, and forgets its hits. */
+  replan(id: string, steps: readonly Step[]): void;
 }
 
 export interface Wire {
@@ -49,6 +51,7 @@ export const test = base.extend<{ open: (worker?: string, path?: string) => Prom
           wire.plan(id, steps);
           return { id, path: `/wire/${id}`, hits: () => wire.hits(id) };
         },
+        replan: wire.plan,
       });
       await vite.close();
     },

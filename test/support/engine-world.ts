@@ -1,10 +1,13 @@
+import { createDevice } from '../../src/engine/device.ts';
 import { createOriginBook, type OriginBook } from '../../src/engine/origin-book.ts';
+import { createParking } from '../../src/engine/parking.ts';
 import type { Ports } from '../../src/engine/ports.ts';
 import { createRaces } from '../../src/engine/races.ts';
 import type { Call, Engine, Step } from '../../src/engine/run.ts';
 import { serve } from '../../src/engine/serve.ts';
 import { exponential } from '../../src/policy/backoff.ts';
 import { BUDGET_DEFAULTS, type BudgetPolicy } from '../../src/policy/budget.ts';
+import { CIRCUIT_DEFAULTS, type CircuitPolicy } from '../../src/policy/circuit.ts';
 import type { RequestFacts } from '../../src/policy/eligibility.ts';
 import { DEFAULTS, NAVIGATION_DEFAULTS, type RetryPolicy } from '../../src/policy/policy.ts';
 import { createMemoryStore, type MemoryStore } from './memory-store.ts';
@@ -29,6 +32,7 @@ export interface WorldOptions {
   readonly script?: readonly Answer[] | ((request: Request, earlier: number) => Answer);
   readonly policy?: Partial<RetryPolicy>;
   readonly budget?: Partial<BudgetPolicy>;
+  readonly circuit?: Partial<CircuitPolicy>;
   readonly random?: () => number;
   readonly isOnline?: () => boolean;
   readonly time?: VirtualTime;
@@ -67,12 +71,16 @@ export interface World {
   start(options?: CallOptions): Promise<Response>;
 }
 
+/** What is tested of one request is tested without what other requests have to do with it. */
+const NEVER_OPENS: Partial<CircuitPolicy> = { failures: 1e9, window: 1_000, attemptsDivisor: 1 };
+
 export const URL_OF_ITEMS = 'https://app.test/api/items';
 
 export function createWorld({
   script = [200],
   policy = {},
   budget = {},
+  circuit = NEVER_OPENS,
   random,
   isOnline,
   time = createVirtualTime(),
@@ -83,12 +91,28 @@ export function createWorld({
   const chance = { ...(random ? { random } : {}), ...(isOnline ? { isOnline } : {}) };
   const sleeper = time.sleeper();
   const ports = virtualPorts(time, sleeper, network.fetch, chance);
-  const budgetPolicy = { ...BUDGET_DEFAULTS, ...budget };
+  const guards = { budget: { ...BUDGET_DEFAULTS, ...budget }, circuit: { ...CIRCUIT_DEFAULTS, ...circuit } };
   const problems: unknown[] = [];
   // The book writes behind: its timers outlive every request, and are counted apart.
   const bookPorts = virtualPorts(time, time.sleeper(), network.fetch);
-  const book = createOriginBook(store, bookPorts, budgetPolicy, (problem) => problems.push(problem));
-  const engine: Engine = { ports, book, budget: budgetPolicy, races: createRaces(), ledger: { keptBytes: 0 } };
+  const book = createOriginBook(
+    store,
+    bookPorts,
+    guards,
+    (problem) => problems.push(problem),
+    ({ after }) => parking.lookAgain(after),
+  );
+  const parking = createParking();
+  const engine: Engine = {
+    ports,
+    book,
+    guards,
+    parking,
+    device: createDevice(ports.isOnline, (origin, since) => book.forgive(origin, since)),
+    races: createRaces(),
+    ledger: { keptBytes: 0 },
+    onSuccess: () => {},
+  };
   const steps: Told[] = [];
   const faults: unknown[] = [];
   const kept: Promise<unknown>[] = [];

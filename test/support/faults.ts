@@ -7,7 +7,15 @@ export const SITES = [
   'random',
   'sleep',
   'isOnline',
-  'ready',
+  'loading',
+  'look',
+  'backOnline',
+  'park',
+  'release',
+  'isEmpty',
+  'isFirstAfter',
+  'isSuspect',
+  'onSuccess',
   'affords',
   'record',
   'noticesExhaustion',
@@ -58,7 +66,7 @@ export function createFaults(injection?: Injection) {
     counts,
     /** For a network's `prepare`. */
     response: (response: Response): Response => withClone(response, 'Response#clone'),
-    engine({ ports, book, races, ...rest }: Engine): Engine {
+    engine({ ports, book, races, parking, device, onSuccess, ...rest }: Engine): Engine {
       return {
         ...rest,
         ports: {
@@ -70,12 +78,23 @@ export function createFaults(injection?: Injection) {
         },
         book: {
           ...book,
-          ready: passing('ready', book.ready),
+          loading: passing('loading', book.loading),
+          look: passing('look', book.look),
+          backOnline: passing('backOnline', book.backOnline),
           affords: passing('affords', book.affords),
           record: passing('record', book.record),
           noticesExhaustion: passing('noticesExhaustion', book.noticesExhaustion),
           written: passing('written', book.written),
         },
+        parking: {
+          ...parking,
+          park: passing('park', parking.park),
+          release: passing('release', parking.release),
+          isEmpty: passing('isEmpty', parking.isEmpty),
+          isFirstAfter: passing('isFirstAfter', parking.isFirstAfter),
+        },
+        device: { ...device, isSuspect: passing('isSuspect', device.isSuspect) },
+        onSuccess: passing('onSuccess', onSuccess),
         races: { enter: passing('enter', races.enter) },
       };
     },

@@ -1,10 +1,18 @@
-import { type ConnectOptions, connect, type LayerEvent, type Retries } from '../../../src/page/index.ts';
+import {
+  type ConnectOptions,
+  connect,
+  type LayerEvent,
+  type RequestEvent,
+  type Retries,
+} from '../../../src/page/index.ts';
 
 /** What a test can do inside the page. */
 export interface TestPage {
   /** Connects and collects every event. */
   connect(workerUrl: string, options?: ConnectOptions): Promise<{ state: string; workerVersion?: string }>;
   readonly events: LayerEvent[];
+  /** Those of them that are about requests. */
+  readonly told: RequestEvent[];
   retries?: Retries;
   /** Fetches and tells what came, as plain data. */
   get(url: string, init?: RequestInit): Promise<Seen>;
@@ -27,14 +35,30 @@ declare global {
   }
 }
 
-const EVENTS = ['retry-scheduled', 'waiting', 'released', 'recovered', 'gave-up', 'budget-exhausted'] as const;
+const EVENTS = [
+  'retry-scheduled',
+  'waiting',
+  'released',
+  'recovered',
+  'gave-up',
+  'budget-exhausted',
+  'hold-started',
+  'hold-ended',
+  'circuit-changed',
+] as const;
 
 const sf: TestPage = {
   events: [],
+  told: [],
   async connect(workerUrl, options) {
     const retries = await connect(workerUrl, options);
     sf.retries = retries;
-    for (const type of EVENTS) retries.on(type, (event) => sf.events.push(event));
+    for (const type of EVENTS) {
+      retries.on(type, (event) => {
+        sf.events.push(event);
+        if ('url' in event) sf.told.push(event);
+      });
+    }
     const { state, workerVersion } = retries;
     return workerVersion === undefined ? { state } : { state, workerVersion };
   },

@@ -4,15 +4,12 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createDatabase, ORIGINS } from '../../../src/engine/store/database.ts';
 import { createOriginStore } from '../../../src/engine/store/origin-store.ts';
 import type { OriginRecord } from '../../../src/policy/origin-record.ts';
+import { recordOf } from '../../support/records.ts';
 import { expectNothingUnhandled } from '../../support/unhandled.ts';
 
 expectNothingUnhandled();
 
-const record = (tokens: number): OriginRecord => ({
-  origin: 'https://app.test',
-  group: 'data',
-  budget: { tokens, at: 0 },
-});
+const record = (tokens: number): OriginRecord => recordOf(tokens, 0, { origin: 'https://app.test', group: 'data' });
 const spend = (stored: unknown): OriginRecord =>
   record(((stored as OriginRecord | undefined)?.budget.tokens ?? 100) - 1);
 const tokensOf = (value: unknown) => (value as OriginRecord | undefined)?.budget.tokens;

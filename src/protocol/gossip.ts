@@ -1,0 +1,25 @@
+import { isObject } from './shape.js';
+import { PROTOCOL } from './version.js';
+
+/** What workers and page engines of one origin tell each other, on a BroadcastChannel: nobody waits for an answer. */
+export type Gossip =
+  /** A hold or a circuit has changed; `record` is what the sender knows now, to be checked like a stored one. */
+  | { readonly kind: 'guards'; readonly record: unknown }
+  /** An attempt has succeeded while requests may be parked elsewhere: one of them may go. */
+  | { readonly kind: 'success'; readonly origin: string; readonly group: string };
+
+export const CHANNEL = 'steadfetch';
+
+export const toGossip = (gossip: Gossip): Gossip & { readonly steadfetch: number } => ({
+  steadfetch: PROTOCOL,
+  ...gossip,
+});
+
+/** `undefined` for whatever is not ours, not of this protocol or not understood. */
+export function parseGossip(data: unknown): Gossip | undefined {
+  if (!isObject(data) || data.steadfetch !== PROTOCOL) return undefined;
+  const { kind, record, origin, group } = data;
+  if (kind === 'guards' && isObject(record)) return { kind, record };
+  if (kind === 'success' && typeof origin === 'string' && typeof group === 'string') return { kind, origin, group };
+  return undefined;
+}

@@ -1,0 +1,67 @@
+import type { BrowserContext, Page } from '@playwright/test';
+import { expect, type Site, test } from '../support/browser.ts';
+
+/** A page under a worker of its own: another scope of the same origin. */
+async function openUnder(scope: string, worker: string, context: BrowserContext, site: Site): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(site.url + scope);
+  await page.waitForFunction(() => 'sf' in window);
+  const state = await page.evaluate(({ url, scope }) => window.sf.connect(url, { scope }), {
+    url: `/${worker}.sw.js`,
+    scope,
+  });
+  expect(state).toMatchObject({ state: 'controlled' });
+  return page;
+}
+
+test('two workers of one origin spend one budget, to the token', async ({ site, context }) => {
+  test.setTimeout(60_000);
+  const pages = [
+    await openUnder('/a/', 'shared-budget', context, site),
+    await openUnder('/b/', 'shared-budget', context, site),
+  ];
+  const wire = site.plan([{ status: 503 }]);
+  await Promise.all(
+    pages.map((page) =>
+      page.evaluate(
+        (path) => Promise.all(Array.from({ length: 100 }, (_, index) => window.sf.get(`${path}?${index}`))),
+        wire.path,
+      ),
+    ),
+  );
+  const retries = wire.hits().length - 200;
+  expect(retries).toBe(200);
+  // The last writes may lag behind by a second.
+  await pages[0]?.waitForTimeout(1_500);
+  const stored = await pages[0]?.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const opening = indexedDB.open('steadfetch');
+        opening.onsuccess = () => {
+          const all = opening.result.transaction('origins').objectStore('origins').getAll();
+          all.onsuccess = () => resolve(all.result[0].budget.tokens);
+        };
+      }),
+  );
+  expect(stored).toBe(300 - retries);
+  for (const page of pages) {
+    const status = await page.evaluate(() => window.sf.retries?.status());
+    const tokens = status?.origins[0]?.tokens ?? Number.NaN;
+    expect(Math.abs(tokens - (300 - retries))).toBeLessThanOrEqual(5);
+  }
+});
+
+test('a hold that one worker was told is obeyed by the other within 100 ms', async ({ site, context }) => {
+  const told = await openUnder('/a/', 'impatient-of-holds', context, site);
+  const other = await openUnder('/b/', 'impatient-of-holds', context, site);
+  const busy = site.plan([{ status: 503, retryAfter: 2 }]);
+  const fine = site.plan([{ body: 'fine' }]);
+  // Both workers are awake: the news is heard as it comes, not read at a start.
+  await other.evaluate((path) => window.sf.get(path), fine.path);
+  await told.evaluate((path) => window.sf.get(path), `${busy.path}?short`);
+  const saidAt = busy.hits()[0]?.at ?? 0;
+  await other.waitForTimeout(100);
+  const held = site.plan([{ body: 'held' }]);
+  expect(await other.evaluate((path) => window.sf.get(path), held.path)).toMatchObject({ body: 'held' });
+  expect(held.hits()[0]?.at).toBeGreaterThanOrEqual(saidAt + 2_000);
+});
