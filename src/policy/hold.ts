@@ -14,14 +14,14 @@ interface PathHold {
 
 /**
  * What a `Retry-After` speaks for. `auto`: the whole group on 503 (the server is down), the path on 429 (a rate limit),
- * and the group once two paths were told so within {@link TWO_PATHS_MS}.
+ * and the group once two paths were told so within ten seconds.
  */
 export type HoldScope = 'auto' | 'path' | 'group';
 
 export const NO_HOLD: Hold = Object.freeze({ until: 0, paths: Object.freeze({}) });
 
 /** Two paths that are limited this soon after each other are one limit. */
-export const TWO_PATHS_MS = 10_000;
+const TWO_PATHS_MS = 10_000;
 /** A hold is never longer, whatever a server says; a single request may go through meanwhile and end it. */
 export const MAX_HOLD_MS = 3_600_000;
 /** Over this long those that waited for the end of a hold come back, behind one that goes at once. */
