@@ -59,7 +59,8 @@ export function layOut(trace: Trace, now: number, scaleMs: number, widthPx: numb
   }
   const reason = trace.gaveUp?.reason;
   if (reason !== undefined && reason !== 'attempts') {
-    const from = (blocks.at(-1)?.to ?? 0) + 6;
+    // Behind everything: it may have waited in vain after its last attempt.
+    const from = Math.max(0, ...pieces.map(({ to }) => to)) + 6;
     pieces.push(piece('reason', 'quiet', from, widthPx, [REASONS[reason], reason], `gave up: ${REASONS[reason]}`));
   }
   return pieces;
