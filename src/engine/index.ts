@@ -1,10 +1,11 @@
 /** The retry engine: anywhere `fetch` exists, with everything it takes from the world as a port. */
+
+export type { Call, Engine, Step } from './call.js';
 export { createDevice } from './device.js';
 export { createOriginBook, type GuardListener, type OriginBook, type OriginKey } from './origin-book.js';
 export { createParking } from './parking.js';
 export { type Ports, platformPorts, type Sleep } from './ports.js';
 export { createRaces } from './races.js';
-export type { Call, Engine, Step } from './run.js';
 export { serve } from './serve.js';
 export { createOriginStore, type OriginStore } from './store/origin-store.js';
 export { createWarner, type Warner } from './warner.js';

@@ -1,111 +1,20 @@
 import { admit, isParked } from '../policy/admit.js';
 import { attemptsAllowed, circuitState, mayProbe, releases } from '../policy/circuit.js';
 import { deadlineAt, startsInTime } from '../policy/deadline.js';
-import { afterFailure, askedUntil, isFinal, type NextStep } from '../policy/decide.js';
+import { afterFailure, askedUntil, isFinal } from '../policy/decide.js';
 import { HOLD_SPREAD_MS } from '../policy/hold.js';
-import type { GiveUpReason, Outcome, RequestFacts, RetryPolicy } from '../policy/index.js';
-import type { Guards } from '../policy/origin-record.js';
+import type { GiveUpReason, Outcome } from '../policy/index.js';
 import { isThrottled } from '../policy/outcome.js';
 import { cacheBypass, mayRace, takesOriginal } from '../policy/replay.js';
 import type { WaitCause } from '../protocol/index.js';
 import { type Landing, land } from './attempt.js';
-import { type BodyLedger, type KeptBody, keepBody } from './body.js';
-import type { Device } from './device.js';
-import { cancelBody, discard } from './discard.js';
-import type { OriginBook, OriginKey } from './origin-book.js';
-import type { Parking, Place } from './parking.js';
-import type { Ports } from './ports.js';
-import type { Races } from './races.js';
-
-/** One request on its way through the engine. */
-export interface Call {
-  readonly request: Request;
-  readonly facts: RequestFacts;
-  readonly policy: RetryPolicy;
-  readonly group: string;
-  /** An answer that the browser has asked for already (navigation preload): attempt 1, unless it resolves to nothing. */
-  readonly first?: Promise<Response | undefined>;
-  /** Told each step that a user can notice. Never throws. */
-  readonly tell: (step: Step) => void;
-  /** Keeps the worker alive for work that outlasts the answer. */
-  readonly keepAlive: (work: Promise<unknown>) => void;
-}
-
-/** What is told of a run; the teller adds which request it was. */
-export type Step =
-  | { readonly type: 'retry-scheduled'; readonly attempt: number; readonly outcome: Outcome; readonly decision: Retry }
-  | { readonly type: 'waiting' | 'released'; readonly cause: WaitCause }
-  | { readonly type: 'recovered'; readonly attempts: number; readonly status: number }
-  | {
-      readonly type: 'gave-up';
-      readonly attempts: number;
-      readonly status: number | undefined;
-      readonly reason: GiveUpReason;
-    }
-  | { readonly type: 'budget-exhausted' }
-  | { readonly type: 'attempt' };
-
-type Retry = NextStep & { do: 'retry' };
-
-/** What all runs of a worker or page share. */
-export interface Engine {
-  readonly ports: Ports;
-  readonly book: OriginBook;
-  readonly guards: Guards;
-  readonly parking: Parking;
-  /** Tells the device's own network trouble from the servers'. */
-  readonly device: Device;
-  readonly races: Races;
-  readonly ledger: BodyLedger;
-  /** Told that requests of this origin and group that wait elsewhere may go, one of them. */
-  readonly onSuccess: (key: OriginKey) => void;
-}
-
-/** What is in flight and what has come of it: enough to answer the page if the rest of the run should fail. */
-export interface Flights {
-  launched: number;
-  readonly inFlight: Map<number, Promise<Landing>>;
-  /** The attempt that was sent last, noted before anything else can fail. */
-  latest: Promise<Landing> | undefined;
-  /** The most recent answer whose body can still be read. */
-  response: Response | undefined;
-  /** The most recent answer that was discarded but is in memory; holds no connection. */
-  kept: Response | undefined;
-  /** The most recent network error; wrapped, because anything can be thrown. */
-  failure: { readonly error: unknown } | undefined;
-  /** Lets the request's body be sent again; whoever made the flights releases it. */
-  body: KeptBody | undefined;
-  /** Its place among the parked; whoever made the flights leaves it, so that no release goes to nobody. */
-  place: Place | undefined;
-}
-
-export const createFlights = (): Flights => ({
-  launched: 0,
-  inFlight: new Map(),
-  latest: undefined,
-  response: undefined,
-  kept: undefined,
-  failure: undefined,
-  body: undefined,
-  place: undefined,
-});
-
-/** An answer for the page, or the network's own error. */
-export type Result = { readonly response: Response } | { readonly error: unknown };
-
-type Phase =
-  /** The newest attempt is on its way; at `overtakeAt` the next may start beside it. */
-  | { readonly kind: 'flying'; readonly overtakeAt?: number }
-  /** The next attempt starts at `until`; it has been paid for. */
-  | { readonly kind: 'waiting'; readonly until: number; readonly cost: number }
-  /** The device is offline; it is asked again at `askAt`. */
-  | { readonly kind: 'offline'; readonly askAt: number }
-  /** The server has asked for time; `spread`: that is over, and not everybody comes back at once. */
-  | { readonly kind: 'held'; readonly until: number; readonly spread: boolean; readonly cost: number | undefined }
-  /** Nobody retries alone while the circuit is not closed; at `lookAt` this one may try if nobody else does. */
-  | { readonly kind: 'parked'; readonly place: Place; readonly lookAt: number }
-  /** No further attempt will start; what is in flight is waited for. */
-  | { readonly kind: 'stopped'; readonly reason: GiveUpReason };
+import { keepBody } from './body.js';
+import type { Call, Engine } from './call.js';
+import { neverBackwards } from './clock.js';
+import { discard } from './discard.js';
+import { type Flights, keep, type Result } from './flights.js';
+import type { Place } from './parking.js';
+import { type Phase, wakeAt } from './phase.js';
 
 /** Sends a request as often as its policy allows until an answer is final. Throws only if the engine itself fails. */
 export async function run(call: Call, flights: Flights, engine: Engine): Promise<Result> {
@@ -479,50 +388,9 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 /** Whoever may not read an answer cannot tell good from bad. */
 const saysNothing = (landing: Landing): boolean => 'response' in landing && landing.response.type === 'opaque';
 
-/** A clock that is set back stands still until it has caught up, so that no wait and no deadline becomes longer. */
-function neverBackwards(wallClock: () => number): () => number {
-  let latest = wallClock();
-  let behindMs = 0;
-  return () => {
-    const at = wallClock() + behindMs;
-    if (at < latest) behindMs += latest - at;
-    latest = Math.max(latest, at);
-    return latest;
-  };
-}
-
 /** An overtaken attempt that brings a time or a cached error after all knows more than the clock did. */
 const saysMore = (outcome: Outcome): boolean =>
   outcome.kind === 'response' && (outcome.fresh === true || (outcome.time?.retryAfter ?? null) !== null);
-
-/** When something is to be done unless an attempt lands before. */
-function wakeAt(phase: Phase): number | undefined {
-  switch (phase.kind) {
-    case 'flying':
-      return phase.overtakeAt;
-    case 'waiting':
-      return phase.until;
-    case 'offline':
-      return phase.askAt;
-    case 'held':
-      return phase.until;
-    case 'parked':
-      return phase.lookAt;
-    case 'stopped':
-      return undefined;
-  }
-}
-
-/** Moves a landing from what is in flight to what there is. */
-function keep(landing: Landing, flights: Flights): void {
-  if ('response' in landing) {
-    if (flights.response && flights.response !== flights.kept) cancelBody(flights.response);
-    flights.response = landing.response;
-  } else {
-    flights.failure = landing;
-  }
-  flights.inFlight.delete(landing.attempt);
-}
 
 /** How far requests that waited for the network are spread when it is back. */
 const ONLINE_SPREAD_MS = 1_000;

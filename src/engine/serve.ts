@@ -1,5 +1,7 @@
+import type { Call, Engine } from './call.js';
 import { cancelBody } from './discard.js';
-import { type Call, createFlights, type Engine, type Flights, type Result, run } from './run.js';
+import { createFlights, type Flights, type Result } from './flights.js';
+import { run } from './run.js';
 
 /**
  * Answers a request whatever happens to our own machinery: if the run fails, the page gets what a worker without retries

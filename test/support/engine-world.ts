@@ -1,9 +1,9 @@
+import type { Call, Engine, Step } from '../../src/engine/call.ts';
 import { createDevice } from '../../src/engine/device.ts';
 import { createOriginBook, type OriginBook } from '../../src/engine/origin-book.ts';
 import { createParking } from '../../src/engine/parking.ts';
 import type { Ports } from '../../src/engine/ports.ts';
 import { createRaces } from '../../src/engine/races.ts';
-import type { Call, Engine, Step } from '../../src/engine/run.ts';
 import { serve } from '../../src/engine/serve.ts';
 import { exponential } from '../../src/policy/backoff.ts';
 import { BUDGET_DEFAULTS, type BudgetPolicy } from '../../src/policy/budget.ts';

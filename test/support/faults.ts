@@ -1,4 +1,4 @@
-import type { Call, Engine } from '../../src/engine/run.ts';
+import type { Call, Engine } from '../../src/engine/call.ts';
 
 /** Everything of ours that a request's way leads through, and that may fail. */
 export const SITES = [

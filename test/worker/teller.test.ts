@@ -1,7 +1,7 @@
 import '../support/worker-scope.ts';
 
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Step } from '../../src/engine/run.ts';
+import type { Step } from '../../src/engine/call.ts';
 import type { LayerEvent } from '../../src/protocol/events.ts';
 import { parseWorkerMessage, toMessage } from '../../src/protocol/messages.ts';
 import type { Mailbox } from '../../src/worker/mailbox.ts';

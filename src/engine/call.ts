@@ -1,0 +1,54 @@
+import type { NextStep } from '../policy/decide.js';
+import type { GiveUpReason, Outcome, RequestFacts, RetryPolicy } from '../policy/index.js';
+import type { Guards } from '../policy/origin-record.js';
+import type { WaitCause } from '../protocol/index.js';
+import type { BodyLedger } from './body.js';
+import type { Device } from './device.js';
+import type { OriginBook, OriginKey } from './origin-book.js';
+import type { Parking } from './parking.js';
+import type { Ports } from './ports.js';
+import type { Races } from './races.js';
+
+/** One request on its way through the engine. */
+export interface Call {
+  readonly request: Request;
+  readonly facts: RequestFacts;
+  readonly policy: RetryPolicy;
+  readonly group: string;
+  /** An answer that the browser has asked for already (navigation preload): attempt 1, unless it resolves to nothing. */
+  readonly first?: Promise<Response | undefined>;
+  /** Told each step that a user can notice. Never throws. */
+  readonly tell: (step: Step) => void;
+  /** Keeps the worker alive for work that outlasts the answer. */
+  readonly keepAlive: (work: Promise<unknown>) => void;
+}
+
+/** What is told of a run; the teller adds which request it was. */
+export type Step =
+  | { readonly type: 'retry-scheduled'; readonly attempt: number; readonly outcome: Outcome; readonly decision: Retry }
+  | { readonly type: 'waiting' | 'released'; readonly cause: WaitCause }
+  | { readonly type: 'recovered'; readonly attempts: number; readonly status: number }
+  | {
+      readonly type: 'gave-up';
+      readonly attempts: number;
+      readonly status: number | undefined;
+      readonly reason: GiveUpReason;
+    }
+  | { readonly type: 'budget-exhausted' }
+  | { readonly type: 'attempt' };
+
+type Retry = NextStep & { do: 'retry' };
+
+/** What all runs of a worker or page share. */
+export interface Engine {
+  readonly ports: Ports;
+  readonly book: OriginBook;
+  readonly guards: Guards;
+  readonly parking: Parking;
+  /** Tells the device's own network trouble from the servers'. */
+  readonly device: Device;
+  readonly races: Races;
+  readonly ledger: BodyLedger;
+  /** Told that requests of this origin and group that wait elsewhere may go, one of them. */
+  readonly onSuccess: (key: OriginKey) => void;
+}

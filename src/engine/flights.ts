@@ -1,0 +1,47 @@
+import type { Landing } from './attempt.js';
+import type { KeptBody } from './body.js';
+import { cancelBody } from './discard.js';
+import type { Place } from './parking.js';
+
+/** What is in flight and what has come of it: enough to answer the page if the rest of the run should fail. */
+export interface Flights {
+  launched: number;
+  readonly inFlight: Map<number, Promise<Landing>>;
+  /** The attempt that was sent last, noted before anything else can fail. */
+  latest: Promise<Landing> | undefined;
+  /** The most recent answer whose body can still be read. */
+  response: Response | undefined;
+  /** The most recent answer that was discarded but is in memory; holds no connection. */
+  kept: Response | undefined;
+  /** The most recent network error; wrapped, because anything can be thrown. */
+  failure: { readonly error: unknown } | undefined;
+  /** Lets the request's body be sent again; whoever made the flights releases it. */
+  body: KeptBody | undefined;
+  /** Its place among the parked; whoever made the flights leaves it, so that no release goes to nobody. */
+  place: Place | undefined;
+}
+
+export const createFlights = (): Flights => ({
+  launched: 0,
+  inFlight: new Map(),
+  latest: undefined,
+  response: undefined,
+  kept: undefined,
+  failure: undefined,
+  body: undefined,
+  place: undefined,
+});
+
+/** An answer for the page, or the network's own error. */
+export type Result = { readonly response: Response } | { readonly error: unknown };
+
+/** Moves a landing from what is in flight to what there is. */
+export function keep(landing: Landing, flights: Flights): void {
+  if ('response' in landing) {
+    if (flights.response && flights.response !== flights.kept) cancelBody(flights.response);
+    flights.response = landing.response;
+  } else {
+    flights.failure = landing;
+  }
+  flights.inFlight.delete(landing.attempt);
+}

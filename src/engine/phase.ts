@@ -1,0 +1,35 @@
+import type { GiveUpReason } from '../policy/index.js';
+import type { Place } from './parking.js';
+
+/** What a run does between two events. All instants are of the run's own clock. */
+export type Phase =
+  /** The newest attempt is on its way; at `overtakeAt` the next may start beside it. */
+  | { readonly kind: 'flying'; readonly overtakeAt?: number }
+  /** The next attempt starts at `until`; it has been paid for. */
+  | { readonly kind: 'waiting'; readonly until: number; readonly cost: number }
+  /** The device is offline; it is asked again at `askAt`. */
+  | { readonly kind: 'offline'; readonly askAt: number }
+  /** The server has asked for time; `spread`: that is over, and not everybody comes back at once. */
+  | { readonly kind: 'held'; readonly until: number; readonly spread: boolean; readonly cost: number | undefined }
+  /** Nobody retries alone while the circuit is not closed; at `lookAt` this one may try if nobody else does. */
+  | { readonly kind: 'parked'; readonly place: Place; readonly lookAt: number }
+  /** No further attempt will start; what is in flight is waited for. */
+  | { readonly kind: 'stopped'; readonly reason: GiveUpReason };
+
+/** When something is to be done unless an attempt lands before. */
+export function wakeAt(phase: Phase): number | undefined {
+  switch (phase.kind) {
+    case 'flying':
+      return phase.overtakeAt;
+    case 'waiting':
+      return phase.until;
+    case 'offline':
+      return phase.askAt;
+    case 'held':
+      return phase.until;
+    case 'parked':
+      return phase.lookAt;
+    case 'stopped':
+      return undefined;
+  }
+}
