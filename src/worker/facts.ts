@@ -15,7 +15,8 @@ export function toFacts(request: Request, url: URL, ownOrigin: string): RequestF
     mode,
     destination: request.destination,
     cache: request.cache,
-    keyed: headers.has('Idempotency-Key') || headers.has('X-Idempotency-Key'),
+    // A key that is empty tells no two requests apart: a server would act on each of them.
+    keyed: Boolean(headers.get('Idempotency-Key') || headers.get('X-Idempotency-Key')),
     eventStream: headers.get('Accept')?.includes('text/event-stream') === true,
     range: headers.has('Range'),
     // `undefined` in Firefox, where only the method tells.

@@ -14,6 +14,17 @@ for (const method of ['POST', 'PATCH']) {
   });
 }
 
+for (const name of ['Idempotency-Key', 'X-Idempotency-Key']) {
+  test(`POST with an empty ${name} has none, and is sent once`, async ({ site, open }) => {
+    const page = await open();
+    const wire = site.plan([{ status: 503, body: 'busy' }]);
+    const init = { method: 'POST', body: 'order', headers: { [name]: ' ' } };
+    const seen = await page.evaluate(({ path, init }) => window.sf.get(path, init), { path: wire.path, init });
+    expect(seen).toMatchObject({ status: 503, body: 'busy' });
+    expect(wire.hits()).toHaveLength(1);
+  });
+}
+
 test('a POST without a key whose answer is lost is sent once', async ({ site, open }) => {
   const page = await open();
   const wire = site.plan([{ reset: 'headers' }]);
