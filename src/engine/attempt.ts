@@ -1,4 +1,5 @@
-import type { Outcome } from '../policy/index.js';
+import type { Outcome, RetryPolicy } from '../policy/index.js';
+import { isListed } from '../policy/outcome.js';
 import { carriesFreshness } from '../policy/retry-after.js';
 
 /** One attempt that has come to something: its outcome as data beside the real object it stands for. */
@@ -7,7 +8,11 @@ export type Landing =
   | { readonly attempt: number; readonly outcome: Outcome; readonly error: unknown };
 
 /** Waits for an attempt. Never rejects: failures travel as data. */
-export async function land(attempt: number, sent: Promise<Response>, now: () => number): Promise<Landing> {
+export async function land(
+  attempt: number,
+  sent: Promise<Response>,
+  { policy, now }: { readonly policy: RetryPolicy; readonly now: () => number },
+): Promise<Landing> {
   let response: Response;
   try {
     response = await sent;
@@ -15,7 +20,7 @@ export async function land(attempt: number, sent: Promise<Response>, now: () => 
     return { attempt, outcome: { kind: 'network-error' }, error };
   }
   try {
-    return { attempt, outcome: toOutcome(response, now), response };
+    return { attempt, outcome: toOutcome(response, policy, now), response };
   } catch {
     // An answer that cannot be read by us is still the page's.
     return { attempt, outcome: { kind: 'response', status: 0 }, response };
@@ -23,9 +28,9 @@ export async function land(attempt: number, sent: Promise<Response>, now: () => 
 }
 
 /** Headers are read only where something hangs on them, which spares every good answer the work. */
-function toOutcome(response: Response, now: () => number): Outcome {
+function toOutcome(response: Response, policy: RetryPolicy, now: () => number): Outcome {
   const { status, headers } = response;
-  if (status < 400) return { kind: 'response', status };
+  if (!isListed(status, policy)) return { kind: 'response', status };
   const header = (name: string) => headers.get(name);
   const date = header('Date');
   return {

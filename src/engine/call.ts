@@ -17,6 +17,8 @@ export interface Call {
   readonly group: string;
   /** An answer that the browser has asked for already (navigation preload): attempt 1, unless it resolves to nothing. */
   readonly first?: Promise<Response | undefined>;
+  /** Ends it: nothing further is sent, and the answer is the signal's reason. */
+  readonly signal?: AbortSignal;
   /** Told each step that a user can notice. Never throws. */
   readonly tell: (step: Step) => void;
   /** Keeps the worker alive for work that outlasts the answer. */

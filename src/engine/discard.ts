@@ -5,23 +5,46 @@ const KEPT_BYTES = 65_536;
 /** A body that is still coming after this is not waited for. */
 const KEPT_MS = 100;
 
+/** What is left of an answer that was discarded; it holds no connection. */
+export interface Kept {
+  readonly response: Response;
+  readonly whole: boolean;
+}
+
 /**
  * Frees the connection of an answer that is not delivered now, before the wait begins: six unread bodies stall an
- * origin (HTTP/1.1). Resolves to the same answer with its body in memory if it is small and comes at once, else to
- * `undefined`. Never rejects.
+ * origin (HTTP/1.1). Resolves to the same answer with its body in memory if that is small and comes at once, else to one
+ * of the same status and headers whose body breaks off. Never rejects.
  */
-export async function discard(response: Response, ports: Ports): Promise<Response | undefined> {
-  if (response.body === null) return response;
+export async function discard(response: Response, ports: Ports): Promise<Kept> {
+  if (response.body === null) return { response, whole: true };
   let kept = response;
   try {
     kept = response.clone();
-    if (await drained(response.body, ports)) return kept;
+    const { whole, chunks } = await drained(response.body, ports);
+    if (whole) return { response: kept, whole };
+    const rest = brokenOff(response, chunks);
+    cancelBody(kept);
+    return { response: rest, whole };
   } catch {
     // Better a connection held than an answer lost.
-    return kept;
+    return { response: kept, whole: true };
   }
-  cancelBody(kept);
-  return undefined;
+}
+
+/** What is left of an answer whose body was not waited for: it can be told from a network error, and never seems whole. */
+function brokenOff({ status, statusText, headers }: Response, chunks: readonly Uint8Array[]): Response {
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (to) => {
+        for (const chunk of chunks) to.enqueue(chunk);
+      },
+      // Not before what there is has been read: an error takes what is still queued with it.
+      pull: (to) => to.error(new TypeError('the rest of this answer was not waited for')),
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, { status, statusText, headers });
 }
 
 /** Cancels a body that nobody will read. A cancel that fails is no loss: the request goes on all the same. */
@@ -33,19 +56,21 @@ export function cancelBody(of: Response | Request): void {
   }
 }
 
-async function drained(body: ReadableStream<Uint8Array>, ports: Ports): Promise<boolean> {
+async function drained(body: ReadableStream<Uint8Array>, ports: Ports) {
   const reader = body.getReader();
+  const chunks: Uint8Array[] = [];
   const limit = ports.sleep(KEPT_MS);
   const late = limit.done.then(() => undefined);
   try {
     for (let bytes = 0; bytes <= KEPT_BYTES; ) {
       const chunk = await Promise.race([reader.read(), late]);
       if (chunk === undefined) break;
-      if (chunk.done) return true;
+      if (chunk.done) return { whole: true, chunks };
+      chunks.push(chunk.value);
       bytes += chunk.value.byteLength;
     }
     reader.cancel().catch(() => {});
-    return false;
+    return { whole: false, chunks };
   } finally {
     limit.cancel();
   }

@@ -1,6 +1,6 @@
 import type { Landing } from './attempt.js';
 import type { KeptBody } from './body.js';
-import { cancelBody } from './discard.js';
+import { cancelBody, type Kept } from './discard.js';
 import type { Place } from './parking.js';
 
 /** What is in flight and what has come of it: enough to answer the page if the rest of the run should fail. */
@@ -11,8 +11,8 @@ export interface Flights {
   latest: Promise<Landing> | undefined;
   /** The most recent answer whose body can still be read. */
   response: Response | undefined;
-  /** The most recent answer that was discarded but is in memory; holds no connection. */
-  kept: Response | undefined;
+  /** What is left of the most recent answer that was discarded, or of an earlier one if only that is whole. */
+  kept: Kept | undefined;
   /** The most recent network error; wrapped, because anything can be thrown. */
   failure: { readonly error: unknown } | undefined;
   /** Lets the request's body be sent again; whoever made the flights releases it. */
@@ -32,13 +32,19 @@ export const createFlights = (): Flights => ({
   place: undefined,
 });
 
+/** An answer whose body is all there, or all to come. */
+export function wholeAnswer({ response, kept }: Flights): Response | undefined {
+  const whole = response !== kept?.response || kept?.whole;
+  return whole && !response?.bodyUsed ? response : undefined;
+}
+
 /** An answer for the page, or the network's own error. */
 export type Result = { readonly response: Response } | { readonly error: unknown };
 
 /** Moves a landing from what is in flight to what there is. */
 export function keep(landing: Landing, flights: Flights): void {
   if ('response' in landing) {
-    if (flights.response && flights.response !== flights.kept) cancelBody(flights.response);
+    if (flights.response && flights.response !== flights.kept?.response) cancelBody(flights.response);
     flights.response = landing.response;
   } else {
     flights.failure = landing;

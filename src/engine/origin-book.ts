@@ -1,7 +1,7 @@
 import { affords, refill } from '../policy/budget.js';
 import { circuitState } from '../policy/circuit.js';
 import { isHolding } from '../policy/hold.js';
-import { mergeGuards } from '../policy/merge.js';
+import { mergeGuards, mergeRecords } from '../policy/merge.js';
 import {
   advance,
   type Guards,
@@ -28,6 +28,8 @@ export interface OriginKey {
 export interface OriginBook {
   /** Resolves once the stored records are here, or will not come in time; `undefined` from then on. */
   loading(): Promise<void> | undefined;
+  /** Resolves once the stored records are here, or cannot be had. */
+  loaded(): Promise<void> | undefined;
   /** What is known now; a new record if that is nothing. */
   look(key: OriginKey): OriginRecord;
   affords(key: OriginKey, cost: number): boolean;
@@ -54,8 +56,10 @@ const GUARD_WRITE_MS = 250;
 const UNWRITTEN_RETRIES = 5;
 /** What only makes the budget richer may wait; it is written with the next retry if one comes first. */
 const CREDIT_AFTER_MS = 10_000;
-/** Each store operation gets this long before the book goes on without it. */
+/** Each store operation gets this long before the book goes on without it, */
 const STORE_MS = 2_000;
+/** and this long until it is tried again. */
+const STORE_AGAIN_MS = 30_000;
 
 /** Told whenever a hold or a circuit has changed; `by` is where that was found out. */
 export type GuardListener = (change: {
@@ -79,15 +83,18 @@ export function createOriginBook(
   const forgotten = new Set<string>();
   const exhausted = new Set<string>();
   let storage: 'indexeddb' | 'memory' = 'indexeddb';
+  /** When the store is tried again after it failed. */
+  let retryAt = 0;
   let flushedAt = 0;
   let planned: { readonly at: number; readonly timer: Sleep } | undefined;
   const awaiting: (() => void)[] = [];
 
   const carryOnInMemory = (problem: unknown): void => {
+    if (storage !== 'memory') onProblem(problem);
     storage = 'memory';
+    retryAt = ports.now() + STORE_AGAIN_MS;
     unwritten.clear();
     forgotten.clear();
-    onProblem(problem);
   };
 
   const fresh = ({ origin, group }: OriginKey, at: number): OriginRecord => initialRecord(origin, group, at, guards);
@@ -139,22 +146,31 @@ export function createOriginBook(
   };
 
   const flush = async (): Promise<void> => {
-    if (storage === 'memory') return;
+    if (storage === 'memory' && ports.now() < retryAt) return;
     flushedAt = ports.now();
     const transitions = new Map<string, Transition>();
-    for (const id of forgotten) transitions.set(id, () => undefined);
-    forgotten.clear();
-    for (const [id, { key, events }] of unwritten) {
-      transitions.set(id, (stored) => {
-        const now = ports.now();
-        const before = reviveRecord(stored, now, guards) ?? fresh(key, events[0]?.at ?? now);
-        const after = events.reduce(apply, before);
-        return isInitial(after, now, guards) ? undefined : after;
+    const set = (id: string, next: (stored: OriginRecord | undefined) => OriginRecord): void => {
+      transitions.set(id, (value) => {
+        const after = next(reviveRecord(value, ports.now(), guards));
+        return isInitial(after, ports.now(), guards) ? undefined : after;
       });
+    };
+    if (storage === 'memory') {
+      // What happened meanwhile is lost as events: what is known here is put together with what is known there.
+      for (const [id, ours] of records) set(id, (theirs) => (theirs ? mergeRecords(ours, theirs, guards) : ours));
+    } else {
+      for (const id of forgotten) transitions.set(id, () => undefined);
+      for (const [id, { key, events }] of unwritten) {
+        // Nothing is stored of a new one, and of one that somebody has deleted: that fills no budget.
+        const known = records.get(id) ?? events.reduce(apply, fresh(key, ports.now()));
+        set(id, (stored) => (stored ? events.reduce(apply, stored) : known));
+      }
     }
+    forgotten.clear();
     unwritten.clear();
     try {
       for (const [id, record] of await within(store.update(transitions), STORE_MS, ports)) adopt(id, record);
+      storage = 'indexeddb';
     } catch (problem) {
       carryOnInMemory(problem);
     }
@@ -181,7 +197,10 @@ export function createOriginBook(
     const good = event.kind === 'first-try-succeeded' || event.kind === 'attempt-succeeded';
     if (before === undefined && good) return;
     const guardChanged = replace(key, advance(before ?? fresh(key, event.at), event, guards), 'us');
-    if (storage === 'memory') return;
+    if (storage === 'memory') {
+      flushAfter(Math.max(0, retryAt - ports.now()));
+      return;
+    }
     const since = unwritten.get(id) ?? { key, events: [] };
     since.events.push(event);
     unwritten.set(id, since);
@@ -193,6 +212,9 @@ export function createOriginBook(
 
   // Every write comes after the load: what it brings back must not miss what is being written.
   let writing = load();
+  let loadingAll: Promise<void> | undefined = writing.then(() => {
+    loadingAll = undefined;
+  });
   let loading: Promise<void> | undefined = within(writing, LOAD_MS, ports)
     .catch(() => {})
     .then(() => {
@@ -201,6 +223,7 @@ export function createOriginBook(
 
   return {
     loading: () => loading,
+    loaded: () => loadingAll,
     affords(key, cost) {
       const id = idOf(key);
       const record = records.get(id);
@@ -235,7 +258,9 @@ export function createOriginBook(
       exhausted.add(idOf(key));
       return !known;
     },
-    written: () => (planned === undefined ? writing : new Promise((resolve) => awaiting.push(resolve))),
+    // Nothing waits for the time that a store which failed is tried again.
+    written: () =>
+      planned === undefined || storage === 'memory' ? writing : new Promise((resolve) => awaiting.push(resolve)),
     status: () => ({
       storage,
       origins: [...records.values()]

@@ -3,7 +3,7 @@ import { attemptsAllowed, circuitState, mayProbe, releases } from '../policy/cir
 import { deadlineAt, startsInTime } from '../policy/deadline.js';
 import { afterFailure, askedUntil, isFinal } from '../policy/decide.js';
 import { HOLD_SPREAD_MS } from '../policy/hold.js';
-import type { GiveUpReason, Outcome } from '../policy/index.js';
+import type { GiveUpReason, Outcome, RequestFacts } from '../policy/index.js';
 import { isThrottled } from '../policy/outcome.js';
 import { cacheBypass, mayRace, takesOriginal } from '../policy/replay.js';
 import type { WaitCause } from '../protocol/index.js';
@@ -11,8 +11,8 @@ import { type Landing, land } from './attempt.js';
 import { keepBody } from './body.js';
 import type { Call, Engine } from './call.js';
 import { neverBackwards } from './clock.js';
-import { discard } from './discard.js';
-import { type Flights, keep, type Result } from './flights.js';
+import { cancelBody, discard } from './discard.js';
+import { type Flights, keep, type Result, wholeAnswer } from './flights.js';
 import type { Place } from './parking.js';
 import { type Phase, wakeAt } from './phase.js';
 
@@ -126,7 +126,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     launches.set(attempt, { launchedAt: lastLaunchedAt, ...(as === undefined ? {} : { as }) });
     counted += 1;
     const sent = attempt === 1 && call.first ? preloaded(call.first, request) : send(take(attempt));
-    flights.latest = land(attempt, sent, ports.now);
+    flights.latest = land(attempt, sent, { policy, now: ports.now });
     flights.launched = attempt;
     if (cost !== undefined) paid.set(attempt, cost);
     flights.inFlight.set(attempt, flights.latest);
@@ -155,9 +155,12 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   /** The newest attempt failed or is overdue: what now? */
   async function react(outcome: Outcome): Promise<Phase> {
+    // A retry waits anyway: what it may cost is decided by what is stored, however long that takes to read.
+    await book.loaded();
     const replayable = (await flights.body?.isReplayable()) !== false && bypass() !== 'impossible';
     const { throttledCost, retryCost } = engine.guards.budget;
-    const cost = isThrottled(outcome) ? throttledCost : retryCost;
+    // Whoever reloads asks anew, and has waited already.
+    const cost = facts.reloaded ? 0 : isThrottled(outcome) ? throttledCost : retryCost;
     const how = outcome.kind === 'response' ? outcome.status : outcome.kind;
     const alike = (failures.get(how) ?? 0) + 1;
     const at = ports.now();
@@ -208,10 +211,10 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   /** No connection is held through a wait. */
   async function freeConnection(): Promise<void> {
-    if (flights.response === undefined || flights.response === flights.kept) return;
-    // One that is too large to keep leaves an earlier one: better an older answer than none.
-    flights.kept = (await discard(flights.response, ports)) ?? flights.kept;
-    flights.response = flights.kept;
+    if (flights.response === undefined || flights.response === flights.kept?.response) return;
+    const kept = await discard(flights.response, ports);
+    if (kept.whole || !flights.kept?.whole) flights.kept = kept;
+    flights.response = flights.kept.response;
   }
 
   function waitOnline(): Phase {
@@ -293,17 +296,33 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     if (engine.parking.isEmpty(key)) book.record(key, { kind: 'drained', at });
   }
 
+  /** The next attempt that lands; `undefined` if something else is to be looked at before. */
   async function nextLanding(phase: Phase): Promise<Landing | undefined> {
     const at = wakeAt(phase);
-    if (at === undefined) return Promise.race(flights.inFlight.values());
-    const called = phase.kind === 'parked' ? [phase.place.signal().then(() => undefined)] : [];
-    const timer = ports.sleep(Math.max(0, at - now()));
-    const elapsed = timer.done.then(() => undefined);
+    if (at === undefined && !call.signal) return Promise.race(flights.inFlight.values());
+    const timer = at === undefined ? undefined : ports.sleep(Math.max(0, at - now()));
+    const over = new AbortController();
+    const others = [
+      timer?.done,
+      phase.kind === 'parked' ? phase.place.signal() : undefined,
+      call.signal && aborted(call.signal, over.signal),
+    ].flatMap((other) => other?.then(() => undefined) ?? []);
     try {
-      return await Promise.race([...flights.inFlight.values(), ...called, elapsed]);
+      return await Promise.race([...flights.inFlight.values(), ...others]);
     } finally {
-      timer.cancel();
+      timer?.cancel();
+      over.abort();
     }
+  }
+
+  /** Whoever asked does not want to know any more. That says nothing about the server. */
+  function abort(phase: Phase, landing: Landing | undefined, { reason }: AbortSignal): Result {
+    if (landing) keep(landing, flights);
+    if (flights.response) cancelBody(flights.response);
+    if (phase.kind === 'waiting' || phase.kind === 'held') refund(phase.cost);
+    if (troubled)
+      call.tell({ type: 'gave-up', attempts: counted, status: flights.response?.status, reason: 'aborted' });
+    return { error: reason };
   }
 
   function refund(cost: number | undefined): void {
@@ -313,13 +332,16 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   function deliver(landing: Landing & { response: Response }, phase: Phase): Result {
     refund(paid.get(landing.attempt));
     if (phase.kind === 'waiting' || phase.kind === 'held') refund(phase.cost);
-    if (flights.launched === 1) book.record(key, { kind: 'first-try-succeeded', at: ports.now() });
+    if (flights.launched === 1 && !saysNothing(landing, facts)) {
+      book.record(key, { kind: 'first-try-succeeded', at: ports.now() });
+    }
     if (troubled) call.tell({ type: 'recovered', attempts: counted, status: landing.response.status });
     return { response: landing.response };
   }
 
   function giveUp(reason: GiveUpReason): Result {
-    if (reason !== 'offline') book.record(key, { kind: 'request-failed', at: ports.now(), launchedAt: lastLaunchedAt });
+    const theirs = reason !== 'offline' && (flights.response || !facts.choosy);
+    if (theirs) book.record(key, { kind: 'request-failed', at: ports.now(), launchedAt: lastLaunchedAt });
     call.tell({ type: 'gave-up', attempts: counted, status: flights.response?.status, reason });
     return flights.response ? { response: flights.response } : { error: flights.failure?.error };
   }
@@ -327,15 +349,18 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   // Only at the worker's start; a warm worker sends at once.
   const loading = book.loading();
   if (loading) await loading;
+  if (call.signal?.aborted) return { error: call.signal.reason };
   // What the browser has sent already is not held back.
   for (let phase = call.first ? launch() : start(); ; ) {
     if (phase.kind === 'stopped' && flights.inFlight.size === 0) return giveUp(phase.reason);
     const landing = await nextLanding(phase);
+    if (call.signal?.aborted) return abort(phase, landing, call.signal);
     if (landing !== undefined) {
       const newest = landing.attempt === flights.launched && phase.kind === 'flying';
       keep(landing, flights);
       const final = 'response' in landing && isFinal(landing.outcome, facts, policy);
-      if (!saysNothing(landing)) testify(landing.attempt, final ? 'good' : 'error' in landing ? 'lost' : 'failed');
+      if (!saysNothing(landing, facts))
+        testify(landing.attempt, final ? 'good' : 'error' in landing ? 'lost' : 'failed');
       if (final) return deliver(landing, phase);
       learn(landing.outcome);
       if (newest) {
@@ -378,15 +403,22 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       return isParked(record, at, toWall(deadline)) ? park() : { kind: 'stopped', reason: 'circuit' };
     }
     // A machine that slept through the deadline gets what there is; only if there is nothing, one more attempt.
-    const nothing = !(flights.response || flights.failure || flights.inFlight.size);
+    const nothing = !(wholeAnswer(flights) || flights.failure || flights.inFlight.size);
     if (startsInTime(now(), deadline) || nothing) return start(cost);
     refund(cost);
     return { kind: 'stopped', reason: 'deadline' };
   }
 }
 
-/** Whoever may not read an answer cannot tell good from bad. */
-const saysNothing = (landing: Landing): boolean => 'response' in landing && landing.response.type === 'opaque';
+const aborted = (signal: AbortSignal, over: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: over });
+  });
+
+/** Whoever may not read an answer cannot tell good from bad, nor a lost connection from an answer that is refused. */
+const saysNothing = (landing: Landing, { choosy }: RequestFacts): boolean =>
+  'response' in landing ? landing.response.type === 'opaque' : choosy;
 
 /** An overtaken attempt that brings a time or a cached error after all knows more than the clock did. */
 const saysMore = (outcome: Outcome): boolean =>

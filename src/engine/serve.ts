@@ -1,6 +1,6 @@
 import type { Call, Engine } from './call.js';
 import { cancelBody } from './discard.js';
-import { createFlights, type Flights, type Result } from './flights.js';
+import { createFlights, type Flights, type Result, wholeAnswer } from './flights.js';
 import { run } from './run.js';
 
 /**
@@ -41,14 +41,19 @@ function dropUnless(result: Result | undefined, landing: Result): void {
 /** A plain fetch if nothing was sent; else what there is; else what is in flight. */
 async function salvage({ request, first }: Call, flights: Flights, { ports }: Engine): Promise<Result> {
   if (flights.launched === 0) return { response: (await first) ?? (await ports.fetch(request)) };
-  if (flights.response && !flights.response.bodyUsed) return { response: flights.response };
+  const response = wholeAnswer(flights);
+  if (response) return { response };
   const landed = await firstResponse(flights);
   if (landed) return landed;
   const latest = await flights.latest;
   if (latest && 'response' in latest && !latest.response.bodyUsed) return latest;
   if (flights.failure) return flights.failure;
   // The one answer was discarded already. Only requests that may be repeated get here.
-  return { response: await ports.fetch(copyOf(request)) };
+  try {
+    return { response: await ports.fetch(copyOf(request)) };
+  } catch (error) {
+    return flights.kept ?? { error };
+  }
 }
 
 function copyOf(request: Request): Request {

@@ -21,7 +21,14 @@ export interface RequestFacts {
   readonly range: boolean;
   /** False only where that is certain: Firefox has no `Request.body` to ask, so there only GET and HEAD are sure. */
   readonly hasBody: boolean;
-  readonly integrity: boolean;
+  /** It may refuse an answer by itself (`integrity`, `redirect: 'error'`), which looks like a lost connection. */
+  readonly choosy: boolean;
+  /** Its referrer is of this origin, or none: a rebuilt request can send the same. */
+  readonly sameReferrer: boolean;
+  /** Its server answers when there is news, and once. */
+  readonly polling: boolean;
+  /** The user has reloaded the page. */
+  readonly reloaded: boolean;
 }
 
 /** Why a request is left alone: the worker does not intercept it at all. */

@@ -1,6 +1,7 @@
+import { refill } from './budget.js';
 import type { Circuit } from './circuit.js';
 import type { Hold } from './hold.js';
-import type { OriginRecord } from './origin-record.js';
+import type { Guards, OriginRecord } from './origin-record.js';
 
 /**
  * What two workers know of one origin and group, put together: the longer hold and the later state of the circuit.
@@ -12,6 +13,13 @@ export const mergeGuards = (ours: OriginRecord, theirs: OriginRecord): OriginRec
   circuit: laterCircuit(ours.circuit, theirs.circuit),
   usedAt: Math.max(ours.usedAt, theirs.usedAt),
 });
+
+/** The same where nobody can tell any more what either has missed: with the smaller budget of the two. */
+export function mergeRecords(ours: OriginRecord, theirs: OriginRecord, { budget }: Guards): OriginRecord {
+  const at = Math.max(ours.budget.at, theirs.budget.at);
+  const [a, b] = [refill(ours.budget, at, budget), refill(theirs.budget, at, budget)];
+  return { ...mergeGuards(ours, theirs), budget: a.tokens < b.tokens ? a : b };
+}
 
 function mergeHolds(ours: Hold, theirs: Hold): Hold {
   const paths = { ...ours.paths };

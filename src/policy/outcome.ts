@@ -8,7 +8,7 @@ export type Outcome =
       readonly kind: 'response';
       /** 0 for opaque answers and opaque redirects. */
       readonly status: number;
-      /** Absent where nothing hangs on it: answers below 400. */
+      /** Absent where nothing hangs on it: answers of statuses that are not retried. */
       readonly time?: TimeHeaders;
       /** The browser's cache may serve this very answer again. */
       readonly fresh?: boolean;
@@ -30,8 +30,8 @@ export function retriesAllowed(outcome: Outcome, request: RequestFacts, policy: 
     case 'timeout':
       return Number.POSITIVE_INFINITY;
     case 'network-error':
-      // A body that does not match its `integrity` rejects like a lost connection and will do so for ever.
-      return request.integrity ? 1 : Number.POSITIVE_INFINITY;
+      // What it refuses once (another body than its `integrity`, a redirect) it will refuse for ever.
+      return request.choosy ? 1 : Number.POSITIVE_INFINITY;
     case 'response': {
       const rule = ruleFor(outcome.status, policy.statuses);
       return rule === undefined || !ruleHolds(rule, outcome, request) ? 0 : retriesOf(rule);
@@ -45,6 +45,9 @@ export const retriesAtOnce = (outcome: Outcome): boolean => outcome.kind === 're
 /** 429 and 503 say that the server is short of capacity: their backoff starts higher. */
 export const isThrottled = (outcome: Outcome): boolean =>
   outcome.kind === 'response' && (outcome.status === 429 || outcome.status === 503);
+
+/** May an answer of this status be retried at all? */
+export const isListed = (status: number, { statuses }: RetryPolicy): boolean => ruleFor(status, statuses) !== undefined;
 
 function ruleFor(status: number, statuses: readonly StatusRule[]): StatusRule | undefined {
   return statuses.find((rule) => (typeof rule === 'number' ? rule : rule.status) === status);

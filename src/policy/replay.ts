@@ -26,19 +26,27 @@ export function cacheBypass(
   request: RequestFacts,
   { discardedFresh, inFlight }: { discardedFresh: boolean; inFlight: boolean },
 ): CacheBypass {
-  const read = request.method === 'GET' || request.method === 'HEAD';
-  const cached = read && (request.cache === 'default' || request.cache === 'force-cache');
+  const cached = isRead(request) && (request.cache === 'default' || request.cache === 'force-cache');
   if (!cached || !(discardedFresh || inFlight)) return 'not-needed';
-  const rebuildable =
-    request.cache === 'default' && !request.navigation && !(request.mode === 'no-cors' && request.range);
-  if (rebuildable) return 'reload';
+  if (isRebuildable(request)) return 'reload';
   return discardedFresh ? 'impossible' : 'not-needed';
 }
 
+const isRead = ({ method }: RequestFacts): boolean => method === 'GET' || method === 'HEAD';
+
+/** Can another cache mode be asked for without a change of anything that the request has to keep? */
+const isRebuildable = ({ cache, navigation, mode, range, sameReferrer }: RequestFacts): boolean =>
+  cache === 'default' && !navigation && !(mode === 'no-cors' && range) && sameReferrer;
+
+/** Requests in these cache modes wait for one another; `reload` and `no-store` do not. */
+const QUEUING = ['default', 'no-cache', 'force-cache'];
+
 /**
  * May a second attempt start while the first has no answer yet? Only where doing something twice at once is harmless
- * and a late answer can still be used: never for writes or bodies, never for navigations.
+ * and a late answer can still be used: never for writes or bodies, navigations or long polling. And only where it would
+ * not wait behind the first in the HTTP cache.
  */
 export function mayRace(request: RequestFacts): boolean {
-  return isSafe(request.method) && !request.hasBody && !request.navigation;
+  if (!isSafe(request.method) || request.hasBody || request.navigation || request.polling) return false;
+  return !isRead(request) || !QUEUING.includes(request.cache) || isRebuildable(request);
 }

@@ -58,11 +58,18 @@ export function carriesFreshness(
   nowMs: number,
 ): boolean {
   if (cacheControl !== null) {
-    if (/(?:^|[\s,])no-(?:store|cache)(?:$|[\s,=])/i.test(cacheControl)) return false;
-    const maxAge = /(?:^|[\s,])max-age="?(\d+)/i.exec(cacheControl);
-    if (maxAge) return Number(maxAge[1]) > 0;
+    // With a field name, `no-cache` speaks of that field only (RFC 9111 §5.2.2.4).
+    if (/(?:^|[\s,])no-(?:store|cache)(?:$|[\s,])/i.test(cacheControl)) return false;
+    const [maxAge, stale] = ['max-age', 'stale-while-revalidate'].map((name) => secondsOf(name, cacheControl));
+    // Served once more while it is asked for anew (RFC 5861 §3).
+    if (maxAge !== undefined) return maxAge > 0 || (stale ?? 0) > 0;
   }
   // Both are the server's clock; ours may be another.
   const serverNowMs = date === null ? undefined : parseHttpDate(date, nowMs);
   return expires !== null && (parseHttpDate(expires, nowMs) ?? 0) > (serverNowMs ?? nowMs);
+}
+
+function secondsOf(directive: string, cacheControl: string): number | undefined {
+  const [, seconds] = new RegExp(`(?:^|[\\s,])${directive}="?(\\d+)`, 'i').exec(cacheControl) ?? [];
+  return seconds === undefined ? undefined : Number(seconds);
 }

@@ -109,7 +109,10 @@ export const FACTS: RequestFacts = Object.freeze({
   eventStream: false,
   range: false,
   hasBody: false,
-  integrity: false,
+  choosy: false,
+  sameReferrer: true,
+  polling: false,
+  reloaded: false,
 });
 
 /** What {@link afterFailure} is told of every simulated request. */

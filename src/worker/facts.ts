@@ -1,5 +1,11 @@
 import type { RequestFacts } from '../policy/index.js';
 
+/**
+ * Long polling, as Engine.IO (Socket.IO) and SignalR ask for it. A poll that is sent again beside the first loses its
+ * session or a message.
+ */
+const POLLING = /[?&](transport=(long-?)?polling(&|$)|_=\d{13}$)/i;
+
 /** Reads a request once, before anything is sent. Nothing here consumes or changes it. */
 export function toFacts(request: Request, url: URL, ownOrigin: string): RequestFacts {
   const { method, mode, headers } = request;
@@ -21,6 +27,10 @@ export function toFacts(request: Request, url: URL, ownOrigin: string): RequestF
     range: headers.has('Range'),
     // `undefined` in Firefox, where only the method tells.
     hasBody: !read && request.body !== null,
-    integrity: request.integrity !== '',
+    choosy: request.integrity !== '' || request.redirect === 'error',
+    sameReferrer: !/^https?:/.test(request.referrer) || request.referrer.startsWith(`${ownOrigin}/`),
+    polling: POLLING.test(url.search),
+    // Chromium only.
+    reloaded: (request as { isReloadNavigation?: boolean }).isReloadNavigation === true,
   };
 }

@@ -164,7 +164,7 @@ describe('while the device is offline', () => {
 
   test('an attempt that was not spent is not one of the few that an `integrity` allows', async () => {
     const world = offline(0, 2_000, ['reset', 'reset', 200]);
-    expect((await world.serve({ facts: { integrity: true } })).status).toBe(200);
+    expect((await world.serve({ facts: { choosy: true } })).status).toBe(200);
     expect(world.network.times()).toEqual([0, 2_000, 2_500]);
   });
 

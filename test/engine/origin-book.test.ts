@@ -138,7 +138,7 @@ describe('loading', () => {
     { name: 'hangs', before: () => never, readyAt: 20, saidAt: 2_000 },
   ])('$name: everything works in memory, and it is said once', async ({ before, readyAt, saidAt }) => {
     const store = createMemoryStore(before);
-    const { book, time, problems, reserve, tokens, sleeper } = open(store);
+    const { book, time, problems, reserve, tokens } = open(store);
     await time.until(Promise.resolve(book.loading()));
     expect(time.elapsed()).toBe(readyAt);
     reserve(20);
@@ -152,7 +152,6 @@ describe('loading', () => {
     await time.advance(60_000);
     expect(problems).toHaveLength(1);
     expect(tokens()).toBe(0);
-    expect(sleeper.pending()).toBe(0);
   });
 
   test('a store that throws instead of rejecting is no difference', async () => {
@@ -390,7 +389,50 @@ describe('writing', () => {
     expect(tokens()).toBe(1);
     expect(problems).toHaveLength(1);
     expect(store.updates()).toBe(1);
-    expect(sleeper.pending()).toBe(0);
+    // Nobody is kept waiting for the next try.
+    await time.until(book.written());
+    expect(time.elapsed()).toBe(saidAt + 5_000);
+    expect(sleeper.pending()).toBe(1);
+  });
+
+  test('B112 a store that failed is tried again after 30 s, and then knows the poorer of both', async () => {
+    let broken = true;
+    const store = createMemoryStore(
+      (operation) => {
+        if (operation === 'update' && broken) throw new DOMException('busy', 'UnknownError');
+      },
+      holding(record(10)),
+    );
+    const { book, time, reserve, tokens } = open(store);
+    await time.until(Promise.resolve(book.loading()));
+    reserve(4);
+    await time.advance(1_000);
+    broken = false;
+    reserve(1);
+    const other: OriginKey = { ...KEY, group: 'asset' };
+    store.stored.set('https://app.test asset', record(3, START, other));
+    reserve(2, other);
+    await time.advance(29_000);
+    expect(book.status().storage).toBe('memory');
+    await time.advance(1_000);
+    expect(book.status().storage).toBe('indexeddb');
+    expect([tokens(), storedTokens(store)]).toEqual([5, 5]);
+    expect([tokens(other), storedTokens(store, 'https://app.test asset')]).toEqual([3, 3]);
+    reserve(1);
+    await time.advance(1_000);
+    expect(storedTokens(store)).toBe(4);
+  });
+
+  test('a record that somebody deletes fills no budget', async () => {
+    const store = createMemoryStore(undefined, holding(record(10)));
+    const { book, time, reserve, tokens } = open(store);
+    await time.until(Promise.resolve(book.loading()));
+    reserve(4);
+    await time.advance(1_000);
+    store.stored.clear();
+    reserve(1);
+    await time.advance(1_000);
+    expect([tokens(), storedTokens(store)]).toEqual([5, 5]);
   });
 });
 

@@ -101,12 +101,12 @@ describe('every answer and every reason', () => {
     { name: 'a second 425', given: { outcome: answer(425), attempt: 2 }, decision: giveUp('attempts') },
     {
       name: 'a network error with integrity',
-      given: { outcome: NETWORK_ERROR, request: requestFacts({ integrity: true }) },
+      given: { outcome: NETWORK_ERROR, request: requestFacts({ choosy: true }) },
       decision: retry(2_000, 'backoff', 'network-error'),
     },
     {
       name: 'a second one with integrity',
-      given: { outcome: NETWORK_ERROR, request: requestFacts({ integrity: true }), attempt: 2 },
+      given: { outcome: NETWORK_ERROR, request: requestFacts({ choosy: true }), attempt: 2 },
       decision: giveUp('attempts'),
     },
     { name: 'no budget', given: { affordable: false }, decision: giveUp('budget') },
@@ -448,7 +448,7 @@ describe('properties over arbitrary situations', () => {
     .record({
       method: fc.constantFrom('GET', 'PUT', 'POST'),
       keyed: fc.boolean(),
-      integrity: fc.boolean(),
+      choosy: fc.boolean(),
       sameOrigin: fc.boolean(),
     })
     .map(requestFacts);

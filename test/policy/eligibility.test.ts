@@ -52,7 +52,7 @@ describe('taken', () => {
       request: { range: true, destination: 'video' },
       policy: withPolicy({ mediaRanges: true }),
     },
-    { name: 'a script with integrity', request: { integrity: true, destination: 'script' } },
+    { name: 'a script with integrity', request: { choosy: true, destination: 'script' } },
     ...['default', 'no-store', 'reload', 'no-cache', 'force-cache'].map((cache) => ({
       name: `cache mode ${cache}`,
       request: { cache },

@@ -122,20 +122,20 @@ describe('without an answer', () => {
     {
       name: 'network error with integrity',
       outcome: { kind: 'network-error' },
-      request: requestFacts({ integrity: true, destination: 'script' }),
+      request: requestFacts({ choosy: true, destination: 'script' }),
       retries: 1,
     },
     { name: 'timeout', outcome: { kind: 'timeout', afterMs: 10_000 }, request: requestFacts(), retries: UNLIMITED },
     {
       name: 'timeout with integrity',
       outcome: { kind: 'timeout', afterMs: 10_000 },
-      request: requestFacts({ integrity: true }),
+      request: requestFacts({ choosy: true }),
       retries: UNLIMITED,
     },
     {
       name: '503 with integrity',
       outcome: answer(503),
-      request: requestFacts({ integrity: true }),
+      request: requestFacts({ choosy: true }),
       retries: UNLIMITED,
     },
     {

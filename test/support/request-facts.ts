@@ -16,6 +16,9 @@ export const requestFacts = (over: Partial<RequestFacts> = {}): RequestFacts => 
   eventStream: false,
   range: false,
   hasBody: false,
-  integrity: false,
+  choosy: false,
+  sameReferrer: true,
+  polling: false,
+  reloaded: false,
   ...over,
 });

@@ -31,7 +31,10 @@ describe('what is known of a request', () => {
       eventStream: false,
       range: false,
       hasBody: false,
-      integrity: false,
+      choosy: false,
+      sameReferrer: true,
+      polling: false,
+      reloaded: false,
     });
   });
 
@@ -50,7 +53,18 @@ describe('what is known of a request', () => {
     },
     { name: 'an event stream', init: { headers: { accept: 'text/event-stream' } }, fact: { eventStream: true } },
     { name: 'a range', init: { headers: { range: 'bytes=0-' } }, fact: { range: true } },
-    { name: 'an integrity', init: { integrity: 'sha256-x' }, fact: { integrity: true } },
+    { name: 'an integrity', init: { integrity: 'sha256-x' }, fact: { choosy: true } },
+    { name: 'no redirects', init: { redirect: 'error' }, fact: { choosy: true } },
+    { name: 'redirects for the page to follow', init: { redirect: 'manual' }, fact: { choosy: false } },
+    { name: 'a page as referrer', init: {}, over: { referrer: 'https://app.test/x' }, fact: { sameReferrer: true } },
+    { name: 'no referrer', init: {}, over: { referrer: '' }, fact: { sameReferrer: true } },
+    {
+      name: 'a style sheet of another origin as referrer',
+      init: {},
+      over: { referrer: 'https://app.test.evil/x.css' },
+      fact: { sameReferrer: false },
+    },
+    { name: 'a reload', init: {}, over: { mode: 'navigate', isReloadNavigation: true }, fact: { reloaded: true } },
     { name: 'a cache mode', init: { cache: 'no-store' }, fact: { cache: 'no-store' } },
     {
       name: 'a navigation',
@@ -60,6 +74,18 @@ describe('what is known of a request', () => {
     },
   ])('$name', ({ init, over = {}, fact }) => {
     expect(read('https://app.test/', init, over).facts).toMatchObject(fact);
+  });
+
+  test.each([
+    { href: 'https://app.test/socket.io/?EIO=4&transport=polling&t=P1a2b3c&sid=x', polling: true },
+    { href: 'https://app.test/socket.io/?EIO=4&transport=polling', polling: true },
+    { href: 'https://app.test/signalr/poll?transport=longPolling&messageId=d', polling: true },
+    { href: 'https://app.test/hub?id=Abc_-1&_=1796015476123', polling: true },
+    { href: 'https://app.test/socket.io/?EIO=4&transport=websocket', polling: false },
+    { href: 'https://app.test/x?transport=pollingstation', polling: false },
+    { href: 'https://app.test/items?_=1', polling: false },
+  ])('$href: long polling $polling', ({ href, polling }) => {
+    expect(read(href).facts.polling).toBe(polling);
   });
 
   test('another origin, another scheme', () => {
