@@ -15,7 +15,7 @@ export interface ConnectOptions {
 export interface Retries {
   /** How this page stood to the worker when `connect` resolved. */
   readonly state: ConnectState;
-  /** Why, where the state is `failed`. */
+  /** Why the worker could not be registered, where the state is `failed` or an older worker goes on. */
   readonly error?: unknown;
   /** The worker's version, if it answered. */
   readonly workerVersion?: string;
@@ -48,11 +48,15 @@ export async function connect(workerUrl: string | URL, options: ConnectOptions =
   // one busy, and Chromium then lets the new one wait for half a minute.
   const before = container?.controller;
   const versionBefore = await hello(before);
-  const { state, registration, error } = await register(workerUrl, options, CONNECT_MS - 2 * HELLO_MS);
-  if (state === 'failed') {
+  const registered = await register(workerUrl, options, CONNECT_MS - 2 * HELLO_MS);
+  const { registration, error } = registered;
+  // A new version that cannot be had leaves the old one at work.
+  const old = registered.state === 'failed' && versionBefore !== undefined;
+  const state = old ? 'controlled' : registered.state;
+  if (registered.state === 'failed') {
     warn(
-      'the worker could not be registered, so nothing is retried; if its script failed, its own console says why ' +
-        '(in Chromium: DevTools, Application, Service workers)',
+      `the worker could not be registered, so ${old ? 'an older one stays' : 'nothing is retried'}; ` +
+        'if its script failed, its own console says why (in Chromium: DevTools, Application, Service workers)',
       error,
     );
   }

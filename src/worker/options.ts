@@ -32,7 +32,10 @@ export interface RetryLayerOptions {
   readonly clientsClaim?: boolean;
   /** Replaces an older version at once instead of when its last page is closed. @defaultValue false */
   readonly skipWaiting?: boolean;
-  /** Lets the browser ask for documents while the worker starts; adds a request header. @defaultValue false */
+  /**
+   * Lets the browser ask for documents while the worker starts, which adds a request header. `false` switches off what
+   * an earlier version has switched on. @defaultValue left as it is
+   */
   readonly navigationPreload?: boolean;
   /** Told every event in the worker, too. What it throws is reported and harms nothing. */
   readonly onEvent?: (event: LayerEvent) => void;

@@ -27,7 +27,10 @@ import { createTeller } from './teller.js';
 export interface RetryLayer {
   /** Installs the listeners. Call it once, at the top level of the worker. */
   listen(): void;
-  /** Fetches with retries from inside the worker, where a plain `fetch` has none. */
+  /**
+   * Fetches with retries from inside the worker, where a plain `fetch` has none. Rejects with its reason when the
+   * request's signal is aborted, also during a wait.
+   */
   fetch(request: Request): Promise<Response>;
   /** What the layer knows and has done since the worker was started. */
   status(): LayerStatus;
@@ -91,6 +94,8 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     // The skip list has sorted out `false`.
     const policy = found.policy as RetryPolicy;
     const group = found.group ?? groupOf(facts);
+    // Never fires for a page's request, so that is not listened to.
+    const own = event === undefined ? { signal: request.signal } : {};
     return () => {
       // A navigation's events belong to the page that is coming, not to the one that is left.
       const clientId = (facts.navigation ? event?.resultingClientId : event?.clientId) ?? '';
@@ -99,6 +104,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
         facts,
         policy,
         group,
+        ...own,
         tell: teller.about(facts, group, clientId),
         keepAlive: (work: Promise<unknown>) => event?.waitUntil(work),
       };
@@ -109,7 +115,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
 
   function onFetch(event: FetchEvent): void {
     try {
-      const start = plan(event.request, event);
+      const start = plan(event.request, event) ?? (options.navigationPreload ? takePreload(event) : undefined);
       if (!start) return;
       // Before anything is sent: if the answer is not ours to give, this throws and nothing has happened.
       let answer: (response: Response | Promise<Response>) => void = () => {};
@@ -142,8 +148,13 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     });
     if (options.skipWaiting) scope.addEventListener('install', () => void scope.skipWaiting());
     if (options.clientsClaim ?? true) clientsClaim();
-    if (options.navigationPreload) {
-      scope.addEventListener('activate', (event) => event.waitUntil(scope.registration.navigationPreload?.enable()));
+    const { navigationPreload } = options;
+    if (navigationPreload !== undefined) {
+      // The browser remembers it: what an earlier version has switched on stays on until somebody switches it off.
+      scope.addEventListener('activate', (event) => {
+        const { navigationPreload: manager } = scope.registration;
+        event.waitUntil(navigationPreload ? manager?.enable() : manager?.disable());
+      });
     }
   }
   let listening = false;
@@ -161,6 +172,13 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     },
     status,
   };
+}
+
+/** A document that is left alone has been asked for already: without this the browser would ask once more. */
+function takePreload(event: FetchEvent): (() => Promise<Response>) | undefined {
+  const { mode, method } = event.request;
+  if (mode !== 'navigate' || method !== 'GET') return undefined;
+  return async () => (await preload(event)) ?? fetch(event.request);
 }
 
 /** The answer that the browser asked for while the worker started; has to be awaited even if it is not used. */

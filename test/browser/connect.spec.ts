@@ -55,6 +55,13 @@ test('a newer version with skipWaiting takes over', async ({ page, site }) => {
   await expect.poll(() => page.evaluate(() => window.sf.told.length)).toBeGreaterThan(0);
 });
 
+test('a newer version whose script is missing leaves the older one at work, and says why', async ({ page }) => {
+  await page.evaluate(() => window.sf.connect('/plain.sw.js'));
+  expect(await page.evaluate(() => window.sf.connect('/nowhere.sw.js'))).toMatchObject({ state: 'controlled' });
+  expect(await page.evaluate(() => window.sf.retries?.error instanceof Error)).toBe(true);
+  expect(await page.evaluate(() => window.sf.retries?.status())).toBeDefined();
+});
+
 for (const [what, script] of Object.entries({
   missing: '/nowhere/missing.js',
   faulty: '/faulty-at-start.sw.js',

@@ -44,6 +44,14 @@ test('a preloaded navigation that succeeds is asked for once', async ({ site, op
   expect(wire.hits()).toHaveLength(1);
 });
 
+test('a preloaded navigation that is left alone is asked for once', async ({ site, open }) => {
+  const page = await open('navigation.sw.js?preload');
+  const wire = site.plan([{ ...HTML, status: 503 }]);
+  const response = await page.goto(`${site.url}${wire.path}?off`);
+  expect([response?.status(), wire.hits().length]).toEqual([503, 1]);
+  await expect(page.locator('#shown')).toBeVisible();
+});
+
 test('a navigation gives up with the last answer, as a page', async ({ site, open }) => {
   const page = await open('navigation');
   const wire = site.plan([{ status: 503, headers: { 'content-type': 'text/html' }, body: '<p id="down">down</p>' }]);

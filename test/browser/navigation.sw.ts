@@ -1,6 +1,7 @@
 import { constant, createRetryLayer } from '../../src/worker/index.ts';
 
 createRetryLayer({
+  routes: [{ match: /[?&]off$/, retry: false }],
   defaults: { backoff: constant(50) },
   navigationPreload: new URLSearchParams(location.search).has('preload'),
 }).listen();

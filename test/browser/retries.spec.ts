@@ -87,6 +87,57 @@ test('an answer outlives the network errors that follow it', async ({ site, open
   expect(wire.hits()).toHaveLength(3);
 });
 
+test('an answer that is too large to keep leaves its status and headers', async ({ site, open }) => {
+  const page = await open('quick');
+  const wire = site.plan([
+    { status: 503, headers: { 'x-why': 'deploy' }, body: 'x'.repeat(300_000) },
+    { reset: 'headers' },
+  ]);
+  const seen = await page.evaluate(async (path) => {
+    const { status, headers, body } = await fetch(path);
+    const rest = await new Response(body).text().catch(String);
+    return { status, why: headers.get('x-why'), rest };
+  }, wire.path);
+  expect(seen).toEqual({ status: 503, why: 'deploy', rest: expect.stringContaining('TypeError') });
+  expect(wire.hits()).toHaveLength(3);
+});
+
+test('a request that refuses redirects is sent again once, and holds nothing against its server', async ({
+  site,
+  open,
+}) => {
+  const page = await open('quick');
+  const wires = [1, 2, 3].map(() => site.plan([{ redirect: '/elsewhere' }]));
+  for (const { path } of wires) {
+    const seen = await page.evaluate((url) => window.sf.get(url, { redirect: 'error' }), path);
+    expect(seen).toEqual({ error: 'TypeError: Failed to fetch' });
+  }
+  expect(wires.map((wire) => wire.hits().length)).toEqual([2, 2, 2]);
+  const circuit = (await page.evaluate(() => window.sf.retries?.status()))?.origins.map((one) => one.circuit);
+  expect(circuit).toEqual(['closed']);
+});
+
+test('an image of a style sheet of another origin is never sent with the worker as its referrer', async ({
+  site,
+  open,
+}) => {
+  const page = await open('quick');
+  const image = site.plan([
+    { status: 503, headers: { 'cache-control': 'max-age=60', expires: '0' } },
+    { headers: { 'content-type': 'image/svg+xml' }, body: '<svg xmlns="http://www.w3.org/2000/svg"/>' },
+  ]);
+  const css = `body { background-image: url("${site.url}${image.path}") }`;
+  const sheet = site.plan([{ headers: { 'content-type': 'text/css' }, body: css }]);
+  const url = site.secondOrigin + sheet.path;
+  await page.evaluate((href) => {
+    document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href }));
+  }, url);
+  await expect.poll(() => image.hits().length).toBeGreaterThan(0);
+  await page.waitForTimeout(1_000);
+  const referrers = image.hits().map((hit) => header(hit, 'referer'));
+  expect(new Set(referrers)).toEqual(new Set([`${site.secondOrigin}/`]));
+});
+
 test('network errors to the end: the page gets the network error', async ({ site, open }) => {
   const page = await open('quick');
   const wire = site.plan([{ reset: 'headers' }]);

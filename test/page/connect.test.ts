@@ -106,6 +106,15 @@ describe('connect', () => {
     expect(await retries.status()).toBeUndefined();
   });
 
+  test('to a script that is not there, while an older worker answers: that one goes on', async () => {
+    const error = new TypeError('404');
+    stubContainer(() => Promise.reject(error), ours(VERSION, STATUS));
+    const { value: retries } = await connected(0);
+    expect([retries.state, retries.error, retries.workerVersion]).toEqual(['controlled', error, VERSION]);
+    expect(warn).toHaveBeenCalledTimes(1);
+    expect(await retries.status()).toBeDefined();
+  });
+
   test('to a worker that does not answer: its state all the same, a second later', async () => {
     controlled(createWorker('activated'));
     const { value: retries, ms } = await connected(5_000);

@@ -55,6 +55,7 @@ export interface FakeScope extends FakeClients {
   dispatch(type: string, event: object): void;
   readonly skipWaiting: ReturnType<typeof vi.fn>;
   readonly enablePreload: ReturnType<typeof vi.fn>;
+  readonly disablePreload: ReturnType<typeof vi.fn>;
 }
 
 /** The least of a worker's global scope that a layer needs. */
@@ -63,11 +64,12 @@ export function stubScope(origin = 'https://app.test'): FakeScope {
   const listeners: [string, (event: object) => void][] = [];
   const skipWaiting = vi.fn(async () => {});
   const enablePreload = vi.fn(async () => {});
+  const disablePreload = vi.fn(async () => {});
   vi.stubGlobal('self', {
     __WB_DISABLE_DEV_LOGS: true,
     location: new URL(`${origin}/sw.js`),
     clients: pages.clients,
-    registration: { navigationPreload: { enable: enablePreload } },
+    registration: { navigationPreload: { enable: enablePreload, disable: disablePreload } },
     skipWaiting,
     addEventListener: (type: string, listener: (event: object) => void) => listeners.push([type, listener]),
   });
@@ -75,6 +77,7 @@ export function stubScope(origin = 'https://app.test'): FakeScope {
     ...pages,
     skipWaiting,
     enablePreload,
+    disablePreload,
     get listening() {
       return listeners.map(([type]) => type);
     },

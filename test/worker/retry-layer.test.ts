@@ -130,6 +130,24 @@ describe('listening', () => {
     scope.dispatch('activate', { waitUntil: (work: unknown) => waits.push(work) });
     expect([scope.skipWaiting.mock.calls.length, scope.enablePreload.mock.calls.length]).toEqual([1, 1]);
     expect(waits).toHaveLength(1);
+    expect(scope.disablePreload).not.toHaveBeenCalled();
+  });
+
+  test('navigation preload that an earlier version has switched on is switched off', () => {
+    listen({ navigationPreload: false });
+    scope.dispatch('activate', { waitUntil: () => {} });
+    expect([scope.enablePreload.mock.calls.length, scope.disablePreload.mock.calls.length]).toEqual([0, 1]);
+  });
+
+  test('a document that is left alone is what the browser has asked for already', async () => {
+    listen({ navigationPreload: true, routes: [{ match: '/', retry: false }] });
+    const preloaded = new Response('preloaded');
+    const given = dispatch({ mode: 'navigate', preloadResponse: Promise.resolve(preloaded) });
+    expect(await given.answer).toBe(preloaded);
+    expect(fetched).toHaveLength(0);
+    await dispatch({ mode: 'navigate', preloadResponse: Promise.resolve(undefined) }).answer;
+    expect(fetched).toHaveLength(1);
+    expect(dispatch({}).answer).toBeUndefined();
   });
 });
 
@@ -369,6 +387,21 @@ describe('fetching inside the worker', () => {
     await vi.advanceTimersByTimeAsync(10);
     expect((await answer).status).toBe(200);
     expect(fetched).toHaveLength(2);
+  });
+
+  test('ends with the reason of the request’s signal, also in a wait', async () => {
+    const layer = createRetryLayer({ defaults: { backoff: constant(10_000) } });
+    const controller = new AbortController();
+    script = [status(503), status(200)];
+    const answer = layer.fetch(new Request('https://app.test/api', { signal: controller.signal }));
+    answer.catch(() => {});
+    await settle();
+    await vi.advanceTimersByTimeAsync(500);
+    const reason = new Error('not needed');
+    controller.abort(reason);
+    await expect(answer).rejects.toBe(reason);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(fetched).toHaveLength(1);
   });
 
   test('has none where there are none', async () => {
