@@ -12,6 +12,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   page: file('src/page/index.ts'),
   worker: file('src/worker/index.ts'),
   policy: file('src/policy/index.ts'),
+  sim: file('src/sim/index.ts'),
 };
 
 const entry = (name: string) => ({

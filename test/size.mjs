@@ -13,6 +13,7 @@ const entries = {
   steadfetch: 'dist/page.js',
   'steadfetch/worker': 'dist/worker.js',
   'steadfetch/policy': 'dist/policy.js',
+  'steadfetch/sim': 'dist/sim.js',
   'steadfetch/dropin.js': 'dist/dropin.js',
 };
 

@@ -1,15 +1,17 @@
 import { afterFailure } from '../policy/decide.js';
 import { type Flight, type Hands, type Strategy, situation } from './client.js';
 
+/** The numbers of {@link classic}. */
 export interface ClassicOptions {
-  /** Most tokens; a retry costs one and gets it back if it succeeds. */
+  /** Most tokens; a retry costs one and gets it back if it succeeds. @defaultValue 5 */
   readonly tokens: number;
-  /** What each success earns. */
+  /** What each success earns. @defaultValue 0.2 */
   readonly successCredit: number;
-  /** Attempts that are looked back on. */
+  /** Attempts that are looked back on. @defaultValue 10 */
   readonly window: number;
-  /** Share of them that must have failed to open the breaker. */
+  /** Share of them that must have failed to open the breaker. @defaultValue 0.5 */
   readonly failureRatio: number;
+  /** @defaultValue 15 000 */
   readonly openMs: number;
 }
 

@@ -10,6 +10,7 @@ import type { Random } from './random.js';
 /** A request that is under way. */
 export interface Flight {
   readonly path: string;
+  /** All instants are milliseconds since the scenario began. */
   readonly startedAt: number;
   readonly deadline: number;
   attempts: number;
@@ -29,12 +30,15 @@ export interface Hands {
   readonly clock: Clock;
   readonly random: Random;
   readonly policy: RetryPolicy;
+  /** Sends an attempt; what comes of it is told to the strategy. */
   launch(flight: Flight, why: Why): void;
+  /** Ends a request that has failed. */
   giveUp(flight: Flight): void;
 }
 
 /** What stands between a client's requests and its server. One for each client: it may remember. */
 export interface Strategy {
+  /** A request begins; nothing has been sent. */
   begin(flight: Flight): void;
   /** An attempt had an answer that is the page's, and the request is over. */
   succeeded(flight: Flight): void;

@@ -13,6 +13,7 @@ export interface OriginScript {
   readonly retryAfter?: string;
 }
 
+/** A way to fail, and which attempts it is for: those that everything here is true of. */
 export interface Fault {
   readonly as: FaultKind;
   /** Share of the attempts. @defaultValue all */

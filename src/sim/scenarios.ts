@@ -25,7 +25,9 @@ export const TRAFFICS = Object.freeze({
   '30 a minute at once': { kind: 'burst', size: 30, everyMs: MINUTE_MS },
 } satisfies Record<string, Traffic>);
 
+/** A name in {@link FAILINGS}. */
 export type Failing = keyof typeof FAILINGS;
+/** A name in {@link TRAFFICS}. */
 export type TrafficName = keyof typeof TRAFFICS;
 
 /** One client whose server fails from the start: the first minute of a blip, or five minutes of the rest. */
@@ -45,6 +47,7 @@ export const brokenEndpoint = (share: number, traffic: TrafficName = '1/s'): Sce
   ],
 });
 
+/** The endpoint that fails in {@link brokenEndpoint}. */
 export const BROKEN_PATH = '/broken';
 
 /** A hundred clients ask for more than the server can do, for a minute; before and after that for `calm` of it. */

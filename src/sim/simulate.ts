@@ -22,6 +22,7 @@ export type Traffic =
   | { readonly kind: 'burst'; readonly size: number; readonly everyMs: number }
   | { readonly kind: 'phases'; readonly phases: readonly { readonly untilMs: number; readonly perSecond: number }[] };
 
+/** What a run of {@link simulate} can be told. */
 export interface SimulateOptions {
   /** The same seed gives the same figures. */
   readonly seed: number;
@@ -29,10 +30,13 @@ export interface SimulateOptions {
   readonly requests?: number;
   /** @defaultValue the shipped policy */
   readonly policy?: RetryPolicy;
+  /** Called as each attempt is launched. */
   readonly onLaunch?: (flight: Flight, why: Why) => void;
+  /** Called as each request ends. */
   readonly onEnd?: (flight: Flight) => void;
 }
 
+/** What came of all requests of a run. */
 export interface Figures {
   readonly requests: number;
   readonly succeeded: number;

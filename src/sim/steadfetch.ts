@@ -7,6 +7,7 @@ import { advance, type Guards, initialRecord, type OriginEvent, type OriginRecor
 import { isThrottled, type Outcome } from '../policy/outcome.js';
 import { FACTS, type Flight, type Hands, type Strategy, situation } from './client.js';
 
+/** The shipped budget and circuit. */
 export const DEFAULT_GUARDS: Guards = Object.freeze({ budget: BUDGET_DEFAULTS, circuit: CIRCUIT_DEFAULTS });
 
 /** The latest that a released request is launched after the success that releases it. */

@@ -15,7 +15,10 @@ const tokens = (page: Page) =>
     return status?.origins.find(({ group }) => group === 'data')?.tokens;
   });
 
-test('an empty budget ends retries, is told once, and survives the worker and the page', async ({ site, open }) => {
+test('row 53: an empty budget ends retries, is told once, and survives the worker and the page', async ({
+  site,
+  open,
+}) => {
   const page = await open('budget');
   const busy = site.plan([{ status: 503 }]);
   await exhaust(page, busy.path);
@@ -43,7 +46,7 @@ test('an empty budget ends retries, is told once, and survives the worker and th
   expect(later.hits().length).toBeLessThanOrEqual(3);
 });
 
-test('two tabs share one budget', async ({ site, open }) => {
+test('row 53: two tabs share one budget', async ({ site, open }) => {
   const first = await open('budget');
   const second = await open('budget');
   await exhaust(first, site.plan([{ status: 503 }]).path);

@@ -5,7 +5,10 @@ const SVG = {
   body: '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>',
 };
 
-test('a 503 with Retry-After in one tab holds the requests of every tab, but not images', async ({ site, open }) => {
+test('row 57: a 503 with Retry-After in one tab holds the requests of every tab, but not images', async ({
+  site,
+  open,
+}) => {
   const [first, second] = [await open(), await open()];
   const busy = site.plan([{ status: 503, retryAfter: 3 }, { body: 'fine' }]);
   const other = site.plan([{ body: 'other' }]);

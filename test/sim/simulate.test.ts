@@ -1,6 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import type { OriginRecord } from '../../src/policy/origin-record.ts';
-import { classic, type Flight, failingScenario, naive, simulate, steadfetch, type Why } from '../../src/sim/index.ts';
+import {
+  classic,
+  type Flight,
+  failingScenario,
+  type Hands,
+  naive,
+  type Scenario,
+  type Strategy,
+  simulate,
+  steadfetch,
+  type Why,
+} from '../../src/sim/index.ts';
 import { BOUNDS, STEADFETCH } from './expected.ts';
 
 test('the same seed gives the same figures, another one others', () => {
@@ -32,6 +43,18 @@ test('a healthy server is asked once, whatever the strategy', () => {
   for (const strategy of [steadfetch(), naive, classic()]) {
     expect(simulate(scenario, strategy, { seed: 1 })).toMatchObject({ successShare: 1, attemptsPerRequest: 1 });
   }
+});
+
+test('a scenario of one’s own: told when to come back, nobody is lost, and the server is spared', () => {
+  const scenario: Scenario = {
+    origin: { latencyMs: 100, faults: [{ as: 503, untilMs: 10_000 }], retryAfter: '2' },
+    traffic: { kind: 'poisson', perSecond: 2 },
+    durationMs: 60_000,
+  };
+  const run = (strategy: (hands: Hands) => Strategy) => simulate(scenario, strategy, { seed: 1, requests: 1_000 });
+  const [ours, theirs] = [run(steadfetch()), run(naive)];
+  expect(ours.successShare).toBeGreaterThan(theirs.successShare);
+  expect(ours.attemptsPerRequest).toBeLessThan(theirs.attemptsPerRequest);
 });
 
 describe('whatever happens to one client', () => {

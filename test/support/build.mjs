@@ -6,7 +6,14 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 rmSync(`${root}dist`, { recursive: true, force: true });
 for (const command of [
-  ...['page', 'worker', 'policy', 'dropin'].map((mode) => ['vite', 'build', '--logLevel', 'warn', '--mode', mode]),
+  ...['page', 'worker', 'policy', 'sim', 'dropin'].map((mode) => [
+    'vite',
+    'build',
+    '--logLevel',
+    'warn',
+    '--mode',
+    mode,
+  ]),
   ['tsc', '-b', '--force'],
 ]) {
   const { status } = spawnSync('npx', ['--no-install', ...command], { cwd: root, stdio: 'inherit' });
