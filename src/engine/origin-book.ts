@@ -1,4 +1,4 @@
-import { affords, refill } from '../policy/budget.js';
+import { affords, capacityOf, fullBucket, refill } from '../policy/budget.js';
 import { circuitState } from '../policy/circuit.js';
 import { isHolding } from '../policy/hold.js';
 import { mergeGuards, mergeRecords } from '../policy/merge.js';
@@ -22,14 +22,15 @@ export interface OriginKey {
 }
 
 /**
- * The state of every origin and group, in memory and written behind to the store. No request waits for the store
- * longer than {@link LOAD_MS}, and none fails because of it.
+ * The state of every origin and group, in memory and written behind to the store. A request waits for the
+ * store only at the worker's start, and none fails because of it.
  */
 export interface OriginBook {
-  /** Resolves once the stored records are here, or will not come in time; `undefined` from then on. */
-  loading(): Promise<void> | undefined;
-  /** Resolves once the stored records are here, or cannot be had. */
-  loaded(): Promise<void> | undefined;
+  /**
+   * Resolves once the stored records are here or cannot be had, or `limitMs` after the worker's start; `undefined` if
+   * that is over.
+   */
+  loading(limitMs?: number): Promise<void> | undefined;
   /** What is known now; a new record if that is nothing. */
   look(key: OriginKey): OriginRecord;
   affords(key: OriginKey, cost: number): boolean;
@@ -48,7 +49,6 @@ export interface OriginBook {
 }
 
 const MAX_RECORDS = 200;
-const LOAD_MS = 20;
 const WRITE_AFTER_MS = 500;
 /** Holds and circuits are written at once, but not more often than this. */
 const GUARD_WRITE_MS = 250;
@@ -194,8 +194,8 @@ export function createOriginBook(
     const id = idOf(key);
     const before = records.get(id);
     // A new record is full and closed: a success has nothing to add to it, and the usual case nothing to do.
-    const good = event.kind === 'first-try-succeeded' || event.kind === 'attempt-succeeded';
-    if (before === undefined && good) return;
+    const good = GOOD.includes(event.kind);
+    if (before === undefined && good && event.kind !== 'request-began') return;
     const guardChanged = replace(key, advance(before ?? fresh(key, event.at), event, guards), 'us');
     if (storage === 'memory') {
       flushAfter(Math.max(0, retryAt - ports.now()));
@@ -212,22 +212,21 @@ export function createOriginBook(
 
   // Every write comes after the load: what it brings back must not miss what is being written.
   let writing = load();
-  let loadingAll: Promise<void> | undefined = writing.then(() => {
-    loadingAll = undefined;
+  const startedAt = ports.now();
+  let loading: Promise<void> | undefined = writing.then(() => {
+    loading = undefined;
   });
-  let loading: Promise<void> | undefined = within(writing, LOAD_MS, ports)
-    .catch(() => {})
-    .then(() => {
-      loading = undefined;
-    });
 
   return {
-    loading: () => loading,
-    loaded: () => loadingAll,
+    loading(limitMs = STORE_MS) {
+      const leftMs = startedAt + limitMs - ports.now();
+      return loading && leftMs > 0 ? within(loading, leftMs, ports).catch(() => {}) : undefined;
+    },
     affords(key, cost) {
       const id = idOf(key);
       const record = records.get(id);
-      const enough = record === undefined ? cost <= budget.capacity : affords(record.budget, cost, ports.now(), budget);
+      const now = ports.now();
+      const enough = affords(record?.budget ?? fullBucket(now, budget), cost, now, budget);
       if (enough) exhausted.delete(id);
       return enough;
     },
@@ -270,11 +269,13 @@ export function createOriginBook(
   };
 }
 
+const GOOD: readonly OriginEvent['kind'][] = ['request-began', 'first-try-succeeded', 'attempt-succeeded'];
+
 const guardsDiffer = (a: OriginRecord, b: OriginRecord): boolean =>
   a.hold !== b.hold ||
   a.circuit.changedAt !== b.circuit.changedAt ||
   a.circuit.openUntil !== b.circuit.openUntil ||
-  a.circuit.probeUntil !== b.circuit.probeUntil;
+  a.circuit.probes.join() !== b.circuit.probes.join();
 
 /** A hold or an open circuit is never forgotten to make room. */
 const isGuarding = (record: OriginRecord | undefined, now: number): boolean =>
@@ -290,7 +291,7 @@ const toStatus = (
   origin,
   group,
   tokens: refill(budget, now, guards.budget).tokens,
-  capacity: guards.budget.capacity,
+  capacity: capacityOf(guards.budget),
   circuit: circuitState(circuit, now),
   openUntil: circuit.openUntil,
   heldUntil: hold.until,

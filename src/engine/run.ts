@@ -1,9 +1,11 @@
-import { admit, isParked } from '../policy/admit.js';
-import { attemptsAllowed, circuitState, mayProbe, releases } from '../policy/circuit.js';
+import { admit, isParked, refusal } from '../policy/admit.js';
+import { costOf } from '../policy/budget.js';
+import { attemptsAllowed, circuitState, mayProbe, probeAt, releases } from '../policy/circuit.js';
 import { deadlineAt, startsInTime } from '../policy/deadline.js';
 import { afterFailure, askedUntil, isFinal } from '../policy/decide.js';
 import { HOLD_SPREAD_MS } from '../policy/hold.js';
 import type { GiveUpReason, Outcome, RequestFacts } from '../policy/index.js';
+import type { OriginRecord } from '../policy/origin-record.js';
 import { isThrottled } from '../policy/outcome.js';
 import { cacheBypass, mayRace, takesOriginal } from '../policy/replay.js';
 import type { WaitCause } from '../protocol/index.js';
@@ -15,6 +17,7 @@ import { cancelBody, discard } from './discard.js';
 import { type Flights, keep, type Result, wholeAnswer } from './flights.js';
 import type { Place } from './parking.js';
 import { type Phase, wakeAt } from './phase.js';
+import { refuse } from './refusal.js';
 
 /** Sends a request as often as its policy allows until an answer is final. Throws only if the engine itself fails. */
 export async function run(call: Call, flights: Flights, engine: Engine): Promise<Result> {
@@ -51,7 +54,14 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   /** Starts an attempt unless the server has asked for time; `cost` is what it was paid for. */
   function start(cost?: number, as?: 'probe' | 'released'): Phase {
+    const refused = flights.launched === 0 && as === undefined ? refusing() : 'none';
+    if (refused === 'refuse') return refuseNow();
     const admitted = admission();
+    if (refused === 'probe' && admitted.do === 'go') {
+      // One attempt is all that a probe has.
+      passing = true;
+      return probe(cost);
+    }
     if (admitted.do === 'go' || (admitted.do === 'pass-through' && flights.launched === 0)) {
       passing = admitted.do === 'pass-through';
       return launch(cost, as);
@@ -62,6 +72,20 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     }
     refund(cost);
     return { kind: 'stopped', reason: 'hold' };
+  }
+
+  const refusing = () => refusal(book.look(key), { now: ports.now(), policy, guards: engine.guards });
+
+  /** Answered without being sent. */
+  function refuseNow(): Phase {
+    const { circuit } = book.look(key);
+    flights.response = refuse(facts.origin, probeAt(circuit, engine.guards.circuit) - ports.now());
+    return { kind: 'stopped', reason: 'circuit' };
+  }
+
+  function probe(cost?: number): Phase {
+    book.record(key, { kind: 'probe-launched', at: ports.now() });
+    return launch(cost, 'probe');
   }
 
   /** The time that the server asked for is over, or it has asked for more. One goes at once, the others spread. */
@@ -87,7 +111,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     const at = ports.now();
     const called = place.take() === 'go';
     const { circuit } = book.look(key);
-    const probes = !called && mayProbe(circuit, at);
+    const probes = !called && mayProbe(circuit, at, engine.guards.circuit);
     if (probes) book.record(key, { kind: 'probe-launched', at });
     const inTime = startsInTime(now(), deadline);
     if (inTime && (called || probes || circuitState(circuit, at) === 'closed')) {
@@ -101,8 +125,8 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       if (called) engine.parking.release(key);
       return { kind: 'stopped', reason: 'circuit' };
     }
-    const next = Math.max(circuit.openUntil, circuit.probeUntil);
-    return { kind: 'parked', place, lookAt: Math.min(deadline, fromWall(next)) };
+    const next = fromWall(probeAt(circuit, engine.guards.circuit));
+    return { kind: 'parked', place, lookAt: Math.min(deadline, next) };
   }
 
   function wait(cause: WaitCause): void {
@@ -123,6 +147,9 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       flights.body = keepBody(request, policy.maxReplayBytes, engine.ledger, ports);
     }
     lastLaunchedAt = ports.now();
+    if (attempt === 1 && engine.guards.budget.kind === 'windowed') {
+      book.record(key, { kind: 'request-began', at: lastLaunchedAt });
+    }
     launches.set(attempt, { launchedAt: lastLaunchedAt, ...(as === undefined ? {} : { as }) });
     counted += 1;
     const sent = attempt === 1 && call.first ? preloaded(call.first, request) : send(take(attempt));
@@ -153,14 +180,16 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   const bypass = () => cacheBypass(facts, { discardedFresh, inFlight: flights.inFlight.size > 0 });
 
+  const parks = (record: OriginRecord, at: number): boolean =>
+    isParked(record, { now: at, deadline: toWall(deadline), policy, guards: engine.guards });
+
   /** The newest attempt failed or is overdue: what now? */
   async function react(outcome: Outcome): Promise<Phase> {
     // A retry waits anyway: what it may cost is decided by what is stored, however long that takes to read.
-    await book.loaded();
+    await book.loading();
     const replayable = (await flights.body?.isReplayable()) !== false && bypass() !== 'impossible';
-    const { throttledCost, retryCost } = engine.guards.budget;
     // Whoever reloads asks anew, and has waited already.
-    const cost = facts.reloaded ? 0 : isThrottled(outcome) ? throttledCost : retryCost;
+    const cost = facts.reloaded ? 0 : costOf(isThrottled(outcome), engine.guards.budget);
     const how = outcome.kind === 'response' ? outcome.status : outcome.kind;
     const alike = (failures.get(how) ?? 0) + 1;
     const at = ports.now();
@@ -177,7 +206,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       replayable,
       circuit: {
         state: circuitState(circuit, at),
-        parked: isParked(record, at, toWall(deadline)),
+        parked: parks(record, at),
         attempts: attemptsAllowed(circuit, policy.attempts, engine.guards.circuit),
       },
       online: ports.isOnline(),
@@ -319,18 +348,21 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   function abort(phase: Phase, landing: Landing | undefined, { reason }: AbortSignal): Result {
     if (landing) keep(landing, flights);
     if (flights.response) cancelBody(flights.response);
+    for (const { as } of launches.values()) {
+      if (as === 'probe') book.record(key, { kind: 'probe-abandoned', at: ports.now() });
+    }
     if (phase.kind === 'waiting' || phase.kind === 'held') refund(phase.cost);
     if (troubled)
       call.tell({ type: 'gave-up', attempts: counted, status: flights.response?.status, reason: 'aborted' });
     return { error: reason };
   }
 
-  function refund(cost: number | undefined): void {
-    if (cost) book.record(key, { kind: 'retry-refunded', at: ports.now(), cost });
+  function refund(cost: number | undefined, launched = false): void {
+    if (cost) book.record(key, { kind: 'retry-refunded', at: ports.now(), cost, launched });
   }
 
   function deliver(landing: Landing & { response: Response }, phase: Phase): Result {
-    refund(paid.get(landing.attempt));
+    refund(paid.get(landing.attempt), true);
     if (phase.kind === 'waiting' || phase.kind === 'held') refund(phase.cost);
     if (flights.launched === 1 && !saysNothing(landing, facts)) {
       book.record(key, { kind: 'first-try-succeeded', at: ports.now() });
@@ -342,12 +374,13 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   function giveUp(reason: GiveUpReason): Result {
     const theirs = reason !== 'offline' && (flights.response || !facts.choosy);
     if (theirs) book.record(key, { kind: 'request-failed', at: ports.now(), launchedAt: lastLaunchedAt });
-    call.tell({ type: 'gave-up', attempts: counted, status: flights.response?.status, reason });
+    const status = counted > 0 ? flights.response?.status : undefined;
+    call.tell({ type: 'gave-up', attempts: counted, status, reason });
     return flights.response ? { response: flights.response } : { error: flights.failure?.error };
   }
 
   // Only at the worker's start; a warm worker sends at once.
-  const loading = book.loading();
+  const loading = book.loading(policy.circuit === 'reject' ? REJECT_LOAD_MS : LOAD_MS);
   if (loading) await loading;
   if (call.signal?.aborted) return { error: call.signal.reason };
   // What the browser has sent already is not held back.
@@ -400,7 +433,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     // The circuit may have opened meanwhile: then nobody retries alone, and the price of it comes back.
     if (circuitState(record.circuit, at) !== 'closed') {
       refund(cost);
-      return isParked(record, at, toWall(deadline)) ? park() : { kind: 'stopped', reason: 'circuit' };
+      return parks(record, at) ? park() : { kind: 'stopped', reason: 'circuit' };
     }
     // A machine that slept through the deadline gets what there is; only if there is nothing, one more attempt.
     const nothing = !(wholeAnswer(flights) || flights.failure || flights.inFlight.size);
@@ -424,6 +457,9 @@ const saysNothing = (landing: Landing, { choosy }: RequestFacts): boolean =>
 const saysMore = (outcome: Outcome): boolean =>
   outcome.kind === 'response' && (outcome.fresh === true || (outcome.time?.retryAfter ?? null) !== null);
 
+/** How long the first requests of a worker wait for the stored state; one that may be refused has more at stake. */
+const LOAD_MS = 20;
+const REJECT_LOAD_MS = 200;
 /** How far requests that waited for the network are spread when it is back. */
 const ONLINE_SPREAD_MS = 1_000;
 /** Chromium has no `online` event in workers, so the device is asked. */

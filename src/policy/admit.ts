@@ -1,6 +1,6 @@
-import { circuitState } from './circuit.js';
+import { circuitState, mayProbe } from './circuit.js';
 import { heldUntil } from './hold.js';
-import type { OriginRecord } from './origin-record.js';
+import type { Guards, OriginRecord } from './origin-record.js';
 import type { RetryPolicy } from './policy.js';
 
 /** May an attempt start now, as far as what is known of its origin goes? */
@@ -30,5 +30,20 @@ export function admit(
  * Is a request that fails now parked? While the circuit is not closed nobody retries alone: a request waits until a
  * success shows that the server is back, as long as the next one to find out goes before its deadline.
  */
-export const isParked = ({ circuit }: OriginRecord, now: number, deadline: number): boolean =>
-  circuitState(circuit, now) !== 'closed' && circuit.openUntil < deadline;
+export const isParked = (
+  { circuit }: OriginRecord,
+  { now, deadline, policy, guards }: { now: number; deadline: number; policy: RetryPolicy; guards: Guards },
+): boolean =>
+  circuitState(circuit, now) !== 'closed' &&
+  circuit.openUntil < deadline &&
+  policy.circuit === 'suppress' &&
+  guards.circuit.parking;
+
+/** How a policy that refuses treats a new request: as a probe, or not at all while the circuit is not closed. */
+export function refusal(
+  { circuit }: OriginRecord,
+  { now, policy, guards }: { now: number; policy: RetryPolicy; guards: Guards },
+): 'none' | 'probe' | 'refuse' {
+  if (policy.circuit !== 'reject' || circuitState(circuit, now) === 'closed') return 'none';
+  return mayProbe(circuit, now, guards.circuit) ? 'probe' : 'refuse';
+}

@@ -1,4 +1,5 @@
 import { type Backoff, MAX_DELAY_MS } from './backoff.js';
+import { BUDGET_DEFAULTS, type TokenBudget } from './budget.js';
 import { RetryLayerError } from './errors.js';
 import { MAX_TOTAL_MS, type RetryOptions } from './policy.js';
 
@@ -163,6 +164,7 @@ const retryOptions = object({
   totalMs: duration(1, MAX_TOTAL_MS, 'browsers stop a worker that waits longer'),
   maxReplayBytes: number(0, Number.MAX_VALUE),
   holdScope: oneOf('auto', 'path', 'group'),
+  circuit: oneOf('suppress', 'reject'),
   mediaRanges: flag,
 });
 
@@ -175,8 +177,33 @@ export function checkRetryOptions(value: unknown, path: string): asserts value i
   }
 }
 
-/** Throws a {@link RetryLayerError} unless `value` is a partial {@link BudgetPolicy}. */
-export const checkBudgetOptions: Check = object({
+/** Throws a {@link RetryLayerError} unless `value` is a {@link BudgetOptions}. */
+export const checkBudgetOptions: Check = (value, path) => {
+  if (isPlain(value) && (value as { kind?: unknown }).kind === 'windowed') {
+    windowedBudget(value, path);
+    return;
+  }
+  tokenBudget(value, path);
+  const { capacity, retryCost, throttledCost } = { ...BUDGET_DEFAULTS, ...(value as Partial<TokenBudget>) };
+  for (const [name, cost] of Object.entries({ retryCost, throttledCost })) {
+    if (cost > capacity && capacity > 0) {
+      refuse(
+        cost,
+        `${path}.${name}`,
+        `must not be more than capacity (${capacity})`,
+        'no retry could ever be paid for',
+      );
+    }
+  }
+};
+
+const windowedBudget = object(
+  { kind: text, ratio: number(0, Number.MAX_VALUE), perSecond: number(0, Number.MAX_VALUE), windowMs: duration(1) },
+  ['ratio', 'perSecond', 'windowMs'],
+);
+
+const tokenBudget = object({
+  kind: oneOf('tokens', 'windowed'),
   capacity: number(0, Number.MAX_VALUE),
   retryCost: number(0, Number.MAX_VALUE),
   throttledCost: number(0, Number.MAX_VALUE),
@@ -194,6 +221,8 @@ export const checkCircuitOptions: Check = object({
   maxOpenMs: duration(1),
   resetMs: duration(),
   probeMs: duration(1),
+  probes: number(1, 1_000, { whole: true }),
+  parking: flag,
   sameFailureMs: duration(),
   attemptsDivisor: number(1, 1_000),
 });

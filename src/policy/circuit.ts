@@ -7,8 +7,8 @@ export interface Circuit {
   readonly openUntil: number;
   /** How long it was open the last time. */
   readonly openMs: number;
-  /** A probe may be under way until then; nobody else probes. */
-  readonly probeUntil: number;
+  /** Until when each probe may be under way, soonest first: as many are taken as there are, and no more start. */
+  readonly probes: readonly number[];
   /** When it last opened, half-opened or closed: attempts launched before say nothing about the state since. */
   readonly changedAt: number;
   /** Requests that failed one after the other. */
@@ -35,6 +35,10 @@ export interface CircuitPolicy {
   readonly resetMs: number;
   /** How long a probe may take before another may go. @defaultValue 10 000 */
   readonly probeMs: number;
+  /** Probes that may be under way at once while it is half-open. @defaultValue 1 */
+  readonly probes: number;
+  /** Requests that fail while it is not closed wait for a success; `false`: they get what there is. @defaultValue true */
+  readonly parking: boolean;
   /** Requests that fail within this time of each other are one failure. @defaultValue 250 */
   readonly sameFailureMs: number;
   /** Each consecutive failed request divides the attempts of the next ones by this. 1: never. @defaultValue 2 */
@@ -50,6 +54,8 @@ export const CIRCUIT_DEFAULTS: CircuitPolicy = Object.freeze({
   maxOpenMs: 120_000,
   resetMs: 10_000,
   probeMs: 10_000,
+  probes: 1,
+  parking: true,
   sameFailureMs: 250,
   attemptsDivisor: 2,
 });
@@ -57,7 +63,7 @@ export const CIRCUIT_DEFAULTS: CircuitPolicy = Object.freeze({
 export const CLOSED: Circuit = Object.freeze({
   openUntil: 0,
   openMs: 0,
-  probeUntil: 0,
+  probes: Object.freeze([]),
   changedAt: 0,
   failures: 0,
   failedAt: 0,
@@ -76,13 +82,22 @@ export const attemptsAllowed = (circuit: Circuit, attempts: number, { attemptsDi
   Math.max(1, Math.ceil(attempts / attemptsDivisor ** circuit.failures));
 
 /** May a probe go now? Nothing else starts by itself while the circuit is not closed. */
-export const mayProbe = (circuit: Circuit, now: number): boolean =>
-  circuitState(circuit, now) === 'half-open' && now >= circuit.probeUntil;
+export const mayProbe = (circuit: Circuit, now: number, policy: CircuitPolicy): boolean =>
+  circuitState(circuit, now) === 'half-open' && now >= probeAt(circuit, policy);
+
+/** When the next probe may go, if none comes to an end before. */
+export const probeAt = ({ openUntil, probes }: Circuit, policy: CircuitPolicy): number =>
+  Math.max(openUntil, probes.at(-policy.probes) ?? 0);
 
 export const probing = (circuit: Circuit, now: number, { probeMs }: CircuitPolicy): Circuit => ({
   ...circuit,
-  probeUntil: now + probeMs,
+  probes: [...underWay(circuit, now), now + probeMs],
 });
+
+/** A probe is over: its place is free. Each is worth as much as any other. */
+export const probed = (circuit: Circuit): Circuit => ({ ...circuit, probes: circuit.probes.slice(1) });
+
+const underWay = ({ probes }: Circuit, now: number): readonly number[] => probes.filter((until) => until > now);
 
 /**
  * Does the success of an attempt that was launched at `launchedAt` release one that is parked? One that was launched
@@ -108,8 +123,8 @@ export interface Ended {
  */
 export function attemptSucceeded(circuit: Circuit, { launchedAt, as }: Ended, policy: CircuitPolicy): Circuit {
   if (launchedAt < circuit.changedAt) return circuit;
-  const probeUntil = as === 'probe' ? 0 : circuit.probeUntil;
-  return { ...circuit, failures: 0, probeUntil, recent: remember(circuit, '1', policy) };
+  const probes = as === 'probe' ? circuit.probes.slice(1) : circuit.probes;
+  return { ...circuit, failures: 0, probes, recent: remember(circuit, '1', policy) };
 }
 
 export function attemptFailed(circuit: Circuit, { at, launchedAt, as }: Ended, policy: CircuitPolicy): Circuit {
@@ -118,7 +133,7 @@ export function attemptFailed(circuit: Circuit, { at, launchedAt, as }: Ended, p
     case 'half-open':
       // A success has just released it: the server is there and has bad moments. The next probe finds out more.
       if (as !== 'released') return open(circuit, at, policy);
-      return { ...circuit, probeUntil: Math.max(circuit.probeUntil, at + AFTER_RELEASE_MS) };
+      return { ...circuit, probes: paused(circuit, at, policy) };
     case 'open':
       return circuit;
     case 'closed': {
@@ -128,6 +143,13 @@ export function attemptFailed(circuit: Circuit, { at, launchedAt, as }: Ended, p
       return tooMany ? open(circuit, at, policy) : { ...circuit, recent };
     }
   }
+}
+
+/** All places taken, the free ones for a short while. */
+function paused(circuit: Circuit, at: number, policy: CircuitPolicy): readonly number[] {
+  const taken = underWay(circuit, at);
+  const free = Array.from({ length: Math.max(0, policy.probes - taken.length) }, () => at + AFTER_RELEASE_MS);
+  return [...taken.map((until) => Math.max(until, at + AFTER_RELEASE_MS)), ...free].sort((a, b) => a - b);
 }
 
 /** A request whose last attempt was launched at `launchedAt` has failed for good. */
@@ -147,11 +169,11 @@ export const close = (circuit: Circuit, now: number): Circuit => ({
 
 /** The device is back online: what failed before says nothing about the servers. */
 export const halfOpen = (circuit: Circuit, now: number): Circuit =>
-  circuitState(circuit, now) === 'open' ? { ...circuit, openUntil: now, probeUntil: 0, changedAt: now } : circuit;
+  circuitState(circuit, now) === 'open' ? { ...circuit, openUntil: now, probes: [], changedAt: now } : circuit;
 
 function open(circuit: Circuit, now: number, policy: CircuitPolicy): Circuit {
   const openMs = nextOpenMs(circuit, now, policy);
-  return { ...circuit, openUntil: now + openMs, openMs, probeUntil: 0, changedAt: now, recent: '' };
+  return { ...circuit, openUntil: now + openMs, openMs, probes: [], changedAt: now, recent: '' };
 }
 
 /**

@@ -53,7 +53,8 @@ export const isSafe = (method: string): boolean => SAFE_METHODS.includes(method)
  */
 export function skipReason(request: RequestFacts, policy: RetryPolicy | false): SkipReason | undefined {
   if (request.protocol !== 'https:' && request.protocol !== 'http:') return 'protocol';
-  if (policy === false || policy.attempts < 2) return 'retry-off';
+  // One that may be refused is looked at even if it is never repeated.
+  if (policy === false || (policy.attempts < 2 && policy.circuit === 'suppress')) return 'retry-off';
   if (!methodAllowed(request, policy)) return 'method';
   // Legal or not, its miss is an answer of the cache, and no server can mend it.
   if (request.cache === 'only-if-cached') return 'only-if-cached';

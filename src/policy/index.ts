@@ -18,11 +18,17 @@ export {
   affords,
   BUDGET_DEFAULTS,
   type Bucket,
+  type BudgetOptions,
   type BudgetPolicy,
-  earn,
+  credit,
+  deposit,
   fullBucket,
   refill,
+  refund,
+  resolveBudget,
   spend,
+  type TokenBudget,
+  type WindowedBudget,
 } from './budget.js';
 export { checkRetryOptions } from './check.js';
 export { CIRCUIT_DEFAULTS, type CircuitPolicy, type CircuitState } from './circuit.js';

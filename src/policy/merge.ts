@@ -33,6 +33,7 @@ function mergeHolds(ours: Hold, theirs: Hold): Hold {
 }
 
 const laterCircuit = (ours: Circuit, theirs: Circuit): Circuit => {
-  if (theirs.changedAt === ours.changedAt) return theirs.probeUntil > ours.probeUntil ? theirs : ours;
+  if (theirs.changedAt === ours.changedAt)
+    return (theirs.probes.at(-1) ?? 0) > (ours.probes.at(-1) ?? 0) ? theirs : ours;
   return theirs.changedAt > ours.changedAt ? theirs : ours;
 };

@@ -1,4 +1,4 @@
-import { type Bucket, type BudgetPolicy, earn, fullBucket, refill, spend } from './budget.js';
+import { type Bucket, type BudgetPolicy, credit, deposit, fullBucket, isFull, refund, spend } from './budget.js';
 import {
   attemptFailed,
   attemptSucceeded,
@@ -8,6 +8,7 @@ import {
   close,
   type Ended,
   halfOpen,
+  probed,
   probing,
   requestFailed,
 } from './circuit.js';
@@ -33,14 +34,17 @@ export interface Guards {
 /** What can happen to a record. `at` is when it happened (epoch milliseconds), which may be before it is stored. */
 export type OriginEvent =
   | { readonly kind: 'retry-reserved'; readonly at: number; readonly cost: number }
-  /** The retry never launched, or it succeeded: either way its price comes back. */
-  | { readonly kind: 'retry-refunded'; readonly at: number; readonly cost: number }
+  /** The retry never launched, or it was and has succeeded. */
+  | { readonly kind: 'retry-refunded'; readonly at: number; readonly cost: number; readonly launched: boolean }
+  | { readonly kind: 'request-began'; readonly at: number }
   | { readonly kind: 'first-try-succeeded'; readonly at: number }
   | ({ readonly kind: 'attempt-succeeded' } & Ended)
   | ({ readonly kind: 'attempt-failed' } & Ended)
   /** For good; `launchedAt` is that of its last attempt. */
   | { readonly kind: 'request-failed'; readonly at: number; readonly launchedAt: number }
   | { readonly kind: 'probe-launched'; readonly at: number }
+  /** Whoever asked does not want to know any more: it says nothing. */
+  | { readonly kind: 'probe-abandoned'; readonly at: number }
   /** A success, and nobody is parked any more. */
   | { readonly kind: 'drained'; readonly at: number }
   | { readonly kind: 'back-online'; readonly at: number }
@@ -66,9 +70,11 @@ function change({ budget, hold, circuit }: OriginRecord, event: OriginEvent, gua
     case 'retry-reserved':
       return { budget: spend(budget, event.cost, event.at, guards.budget) };
     case 'retry-refunded':
-      return { budget: earn(budget, event.cost, event.at, guards.budget) };
+      return { budget: refund(budget, event.cost, event.launched, event.at, guards.budget) };
+    case 'request-began':
+      return { budget: deposit(budget, event.at, guards.budget) };
     case 'first-try-succeeded':
-      return { budget: earn(budget, guards.budget.successCredit, event.at, guards.budget) };
+      return { budget: credit(budget, event.at, guards.budget) };
     case 'attempt-succeeded':
       return { circuit: attemptSucceeded(circuit, event, guards.circuit) };
     case 'attempt-failed':
@@ -77,6 +83,8 @@ function change({ budget, hold, circuit }: OriginRecord, event: OriginEvent, gua
       return { circuit: requestFailed(circuit, event.launchedAt, event.at, guards.circuit) };
     case 'probe-launched':
       return { circuit: probing(circuit, event.at, guards.circuit) };
+    case 'probe-abandoned':
+      return { circuit: probed(circuit) };
     case 'drained':
       return { circuit: close(circuit, event.at) };
     case 'back-online':
@@ -90,7 +98,7 @@ function change({ budget, hold, circuit }: OriginRecord, event: OriginEvent, gua
 
 /** A record that says no more than a new one need not be kept. */
 export function isInitial({ budget, hold, circuit }: OriginRecord, now: number, guards: Guards): boolean {
-  const full = refill(budget, now, guards.budget).tokens >= guards.budget.capacity;
+  const full = isFull(budget, now, guards.budget);
   const quiet = circuit.openUntil === 0 && circuit.failures === 0 && now - circuit.changedAt >= guards.circuit.resetMs;
   return full && quiet && !isHolding(hold, now);
 }

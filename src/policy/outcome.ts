@@ -32,10 +32,14 @@ export function retriesAllowed(outcome: Outcome, request: RequestFacts, policy: 
     case 'network-error':
       // What it refuses once (another body than its `integrity`, a redirect) it will refuse for ever.
       return request.choosy ? 1 : Number.POSITIVE_INFINITY;
-    case 'response': {
-      const rule = ruleFor(outcome.status, policy.statuses);
-      return rule === undefined || !ruleHolds(rule, outcome, request) ? 0 : retriesOf(rule);
-    }
+    case 'response':
+      // Of several rules for a status each allows what it allows.
+      return Math.max(
+        0,
+        ...rulesFor(outcome.status, policy)
+          .filter((rule) => ruleHolds(rule, outcome, request))
+          .map(retriesOf),
+      );
   }
 }
 
@@ -47,11 +51,10 @@ export const isThrottled = (outcome: Outcome): boolean =>
   outcome.kind === 'response' && (outcome.status === 429 || outcome.status === 503);
 
 /** May an answer of this status be retried at all? */
-export const isListed = (status: number, { statuses }: RetryPolicy): boolean => ruleFor(status, statuses) !== undefined;
+export const isListed = (status: number, policy: RetryPolicy): boolean => rulesFor(status, policy).length > 0;
 
-function ruleFor(status: number, statuses: readonly StatusRule[]): StatusRule | undefined {
-  return statuses.find((rule) => (typeof rule === 'number' ? rule : rule.status) === status);
-}
+const rulesFor = (status: number, { statuses }: RetryPolicy): readonly StatusRule[] =>
+  statuses.filter((rule) => (typeof rule === 'number' ? rule : rule.status) === status);
 
 function ruleHolds(rule: StatusRule, outcome: Outcome & { kind: 'response' }, request: RequestFacts): boolean {
   if (typeof rule === 'number' || rule.only === undefined) return true;

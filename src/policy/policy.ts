@@ -28,6 +28,11 @@ export interface RetryPolicy {
    * paths are limited within 10 s. @defaultValue 'auto'
    */
   readonly holdScope: HoldScope;
+  /**
+   * What an open circuit means for new requests. `suppress`: they go out once, and nobody retries alone; `reject`: they
+   * are answered at once with 503 as `application/problem+json`, and one in a while goes out to see. @defaultValue 'suppress'
+   */
+  readonly circuit: 'suppress' | 'reject';
   /** Takes `Range` requests of audio and video, too. @defaultValue false */
   readonly mediaRanges: boolean;
 }
@@ -99,6 +104,7 @@ export const DEFAULTS: RetryPolicy = frozen<RetryPolicy>({
   totalMs: 25_000,
   maxReplayBytes: 1_048_576,
   holdScope: 'auto',
+  circuit: 'suppress',
   mediaRanges: false,
 });
 

@@ -1,4 +1,4 @@
-import type { Bucket } from './budget.js';
+import { type Bucket, refill } from './budget.js';
 import { type Circuit, CLOSED } from './circuit.js';
 import { type Hold, MAX_HOLD_MS, NO_HOLD } from './hold.js';
 import type { Guards, OriginRecord } from './origin-record.js';
@@ -26,7 +26,12 @@ function reviveBudget(value: unknown, now: number, { budget }: Guards): Bucket |
   if (!isObject(value)) return undefined;
   const [tokens, at] = [finite(value.tokens), past(value.at, now)];
   if (tokens === undefined || at === undefined) return undefined;
-  return { tokens: Math.min(budget.capacity, Math.max(0, tokens)), at };
+  if (budget.kind === 'tokens') return { tokens: Math.min(budget.capacity, Math.max(0, tokens)), at };
+  const slots = (Array.isArray(value.slots) ? value.slots : []).flatMap((slot: unknown) => {
+    const [from, net] = Array.isArray(slot) ? slot.map(finite) : [];
+    return from === undefined || net === undefined ? [] : [[from, net] as const];
+  });
+  return refill({ tokens, at, slots }, now, budget);
 }
 
 function reviveHold(value: unknown, now: number): Hold | undefined {
@@ -43,15 +48,19 @@ function reviveHold(value: unknown, now: number): Hold | undefined {
 function reviveCircuit(value: unknown, now: number, { circuit }: Guards): Circuit | undefined {
   if (!isObject(value) || typeof value.recent !== 'string' || !/^[01]*$/.test(value.recent)) return undefined;
   const openUntil = ahead(value.openUntil, now, circuit.maxOpenMs);
-  const probeUntil = ahead(value.probeUntil, now, circuit.probeMs);
+  // Not a reason to forget that it is open.
+  const probes = (Array.isArray(value.probes) ? value.probes : [])
+    .flatMap((until: unknown) => ahead(until, now, circuit.probeMs) ?? [])
+    .sort((a, b) => a - b)
+    .slice(-circuit.probes);
   const [openMs, failures] = [finite(value.openMs), finite(value.failures)];
   const [changedAt, failedAt] = [past(value.changedAt, now), past(value.failedAt, now)];
-  if (openUntil === undefined || probeUntil === undefined || openMs === undefined) return undefined;
+  if (openUntil === undefined || openMs === undefined) return undefined;
   if (failures === undefined || changedAt === undefined || failedAt === undefined) return undefined;
   return {
     openUntil,
     openMs: Math.min(circuit.maxOpenMs, Math.max(0, openMs)),
-    probeUntil,
+    probes,
     changedAt,
     failures: Math.max(0, Math.floor(failures)),
     failedAt,

@@ -1,6 +1,14 @@
 import { admit, isParked } from '../policy/admit.js';
-import { affords, BUDGET_DEFAULTS } from '../policy/budget.js';
-import { attemptsAllowed, CIRCUIT_DEFAULTS, circuitState, type Ended, mayProbe, releases } from '../policy/circuit.js';
+import { affords, BUDGET_DEFAULTS, costOf } from '../policy/budget.js';
+import {
+  attemptsAllowed,
+  CIRCUIT_DEFAULTS,
+  circuitState,
+  type Ended,
+  mayProbe,
+  probeAt,
+  releases,
+} from '../policy/circuit.js';
 import { afterFailure, askedUntil } from '../policy/decide.js';
 import { HOLD_SPREAD_MS } from '../policy/hold.js';
 import { advance, type Guards, initialRecord, type OriginEvent, type OriginRecord } from '../policy/origin-record.js';
@@ -33,23 +41,24 @@ export const steadfetch =
     }
 
     function opened(until: number): void {
-      for (const flight of parked) if (!isParked(record, clock.now(), flight.deadline)) drop(flight);
+      for (const flight of parked)
+        if (!isParked(record, { now: clock.now(), deadline: flight.deadline, policy, guards })) drop(flight);
       clock.at(until, probe);
     }
 
     function probe(): void {
       const [first] = parked;
-      if (first === undefined || !mayProbe(record.circuit, clock.now())) return;
+      if (first === undefined || !mayProbe(record.circuit, clock.now(), guards.circuit)) return;
       parked.delete(first);
       probing.add(first);
       note({ kind: 'probe-launched', at: clock.now() });
       // One that has not ended by then keeps nobody waiting.
-      clock.at(record.circuit.probeUntil, probe);
+      clock.at(probeAt(record.circuit, guards.circuit), probe);
       launch(first, 'probe');
     }
 
     function park(flight: Flight): void {
-      if (!isParked(record, clock.now(), flight.deadline)) {
+      if (!isParked(record, { now: clock.now(), deadline: flight.deadline, policy, guards })) {
         giveUp(flight);
         return;
       }
@@ -57,7 +66,7 @@ export const steadfetch =
       clock.at(flight.deadline, () => {
         if (parked.has(flight)) drop(flight);
       });
-      clock.at(record.circuit.probeUntil, probe);
+      clock.at(probeAt(record.circuit, guards.circuit), probe);
     }
 
     function drop(flight: Flight): void {
@@ -87,8 +96,8 @@ export const steadfetch =
       return released.delete(flight) ? { ...times, as: 'released' } : times;
     }
 
-    function refund(flight: Flight): void {
-      if (flight.paid > 0) note({ kind: 'retry-refunded', at: clock.now(), cost: flight.paid });
+    function refund(flight: Flight, launched: boolean): void {
+      if (flight.paid > 0) note({ kind: 'retry-refunded', at: clock.now(), cost: flight.paid, launched });
       flight.paid = 0;
     }
 
@@ -97,7 +106,7 @@ export const steadfetch =
       if (circuitState(record.circuit, clock.now()) === 'closed') {
         start(flight, 'retry');
       } else {
-        refund(flight);
+        refund(flight, false);
         park(flight);
       }
     }
@@ -114,7 +123,7 @@ export const steadfetch =
           break;
         case 'pass-through':
           if (why === 'retry') {
-            refund(flight);
+            refund(flight, false);
             giveUp(flight);
           } else {
             passing.add(flight);
@@ -129,14 +138,14 @@ export const steadfetch =
       note({ kind: 'attempt-failed', ...ended(flight) });
       hold(flight, outcome);
       const { budget, circuit } = record;
-      const cost = isThrottled(outcome) ? guards.budget.throttledCost : guards.budget.retryCost;
+      const cost = costOf(isThrottled(outcome), guards.budget);
       const step = afterFailure({
         ...situation(flight, outcome, hands),
         ...(passing.delete(flight) ? { attempt: policy.attempts } : {}),
         affordable: affords(budget, cost, now, guards.budget),
         circuit: {
           state: circuitState(circuit, now),
-          parked: isParked(record, now, flight.deadline),
+          parked: isParked(record, { now, deadline: flight.deadline, policy, guards }),
           attempts: attemptsAllowed(circuit, policy.attempts, guards.circuit),
         },
       });
@@ -163,7 +172,7 @@ export const steadfetch =
       succeeded(flight) {
         const at = clock.now();
         const releasing = releases(record.circuit, flight.launchedAt);
-        refund(flight);
+        refund(flight, true);
         if (flight.attempts === 1) note({ kind: 'first-try-succeeded', at });
         if (passing.delete(flight)) note({ kind: 'hold-disproved', at, path: flight.path });
         note({ kind: 'attempt-succeeded', ...ended(flight) });

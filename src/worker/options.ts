@@ -10,7 +10,7 @@ import {
   text,
 } from '../policy/check.js';
 import {
-  type BudgetPolicy,
+  type BudgetOptions,
   type CircuitPolicy,
   checkRetryOptions,
   RetryLayerError,
@@ -25,7 +25,7 @@ export interface RetryLayerOptions {
   /** What routes inherit and what requests without a route get; `false` leaves those alone. */
   readonly defaults?: RetryOptions | false;
   /** The retry budget of each origin and group. */
-  readonly budget?: Partial<BudgetPolicy>;
+  readonly budget?: BudgetOptions;
   /** When the circuit of an origin and group opens, and for how long. */
   readonly circuit?: Partial<CircuitPolicy>;
   /** Takes over pages that are open already when the worker is first installed. @defaultValue true */

@@ -12,7 +12,7 @@ import {
   serve,
 } from '../engine/index.js';
 import { groupOf } from '../policy/eligibility.js';
-import { BUDGET_DEFAULTS, CIRCUIT_DEFAULTS, RetryLayerError, type RetryPolicy, skipReason } from '../policy/index.js';
+import { CIRCUIT_DEFAULTS, RetryLayerError, type RetryPolicy, resolveBudget, skipReason } from '../policy/index.js';
 import { type LayerStatus, VERSION } from '../protocol/index.js';
 import { toFacts } from './facts.js';
 import { createGossip } from './gossip.js';
@@ -47,7 +47,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
   const scope = (globalThis.self ?? globalThis) as unknown as ServiceWorkerGlobalScope;
   const findPlan = compileRoutes(options);
   const guards = {
-    budget: { ...BUDGET_DEFAULTS, ...options.budget },
+    budget: resolveBudget(options.budget),
     circuit: { ...CIRCUIT_DEFAULTS, ...options.circuit },
   };
   const warn = createWarner();

@@ -21,10 +21,11 @@ export function createTeller(
   onEvent: ((event: LayerEvent) => void) | undefined,
   onProblem: (problem: unknown) => void,
 ): Teller {
-  const counters = { requests: 0, attempts: 0, recovered: 0, gaveUp: {} as Mutable<Counters['gaveUp']> };
+  const counters = { requests: 0, attempts: 0, retries: 0, recovered: 0, gaveUp: {} as Mutable<Counters['gaveUp']> };
 
-  const count = (step: Step): void => {
+  const count = (step: Step, first: boolean): void => {
     if (step.type === 'attempt') counters.attempts += 1;
+    if (step.type === 'attempt' && !first) counters.retries += 1;
     if (step.type === 'recovered') counters.recovered += 1;
     if (step.type === 'gave-up') {
       counters.gaveUp = { ...counters.gaveUp, [step.reason]: (counters.gaveUp[step.reason] ?? 0) + 1 };
@@ -58,9 +59,11 @@ export function createTeller(
       counters.requests += 1;
       const startedAt = now();
       let id: string | undefined;
+      let attempted = false;
       return (step) =>
         guarded(() => {
-          count(step);
+          count(step, !attempted);
+          attempted ||= step.type === 'attempt';
           if (step.type === 'attempt') return;
           const at = now();
           if (step.type === 'budget-exhausted') {
@@ -76,7 +79,6 @@ export function createTeller(
     },
     counters: () => ({
       ...counters,
-      retries: Math.max(0, counters.attempts - counters.requests),
       amplification: counters.requests === 0 ? 1 : counters.attempts / counters.requests,
       gaveUp: { ...counters.gaveUp },
     }),

@@ -27,7 +27,8 @@ function open(store: MemoryStore, time: VirtualTime = createVirtualTime(), budge
     problems,
     sleeper,
     reserve: (cost = 1, key = KEY) => book.record(key, { kind: 'retry-reserved', at: time.now(), cost }),
-    refund: (cost = 1, key = KEY) => book.record(key, { kind: 'retry-refunded', at: time.now(), cost }),
+    refund: (cost = 1, key = KEY) =>
+      book.record(key, { kind: 'retry-refunded', at: time.now(), cost, launched: false }),
     credit: (key = KEY) => book.record(key, { kind: 'first-try-succeeded', at: time.now() }),
     tokens: (key = KEY) => book.status().origins.find(({ group }) => group === key.group)?.tokens,
   };
@@ -42,7 +43,7 @@ describe('loading', () => {
   test('is done once, at once, and leaves no timer', async () => {
     const store = createMemoryStore(undefined, holding(record(3)));
     const { book, time, sleeper, tokens } = open(store);
-    await time.until(Promise.resolve(book.loading()));
+    await time.until(Promise.resolve(book.loading(20)));
     expect(tokens()).toBe(3);
     expect(store.loads()).toBe(1);
     expect([time.elapsed(), sleeper.pending()]).toEqual([0, 0]);
@@ -64,7 +65,7 @@ describe('loading', () => {
     { name: 'no origin', value: { group: 'data', budget: { tokens: 0, at: START } } },
   ])('a record that is broken is as none: $name', async ({ value }) => {
     const { book, time, problems } = open(createMemoryStore(undefined, new Map([[ID, value]])));
-    await time.until(Promise.resolve(book.loading()));
+    await time.until(Promise.resolve(book.loading(20)));
     expect(book.affords(KEY, 20)).toBe(true);
     expect(problems).toEqual([]);
   });
@@ -79,7 +80,7 @@ describe('loading', () => {
       ),
     );
     const { book, time, tokens } = open(store, createVirtualTime(), BUDGET_DEFAULTS);
-    await time.until(Promise.resolve(book.loading()));
+    await time.until(Promise.resolve(book.loading(20)));
     // A full one is nothing to tell.
     expect(tokens({ ...KEY, group: 'a' })).toBeUndefined();
     expect(tokens({ ...KEY, group: 'b' })).toBe(0);
@@ -90,7 +91,7 @@ describe('loading', () => {
   test('time that passed while no worker ran pays', async () => {
     const store = createMemoryStore(undefined, holding(record(0, START - 50_000)));
     const { book, time } = open(store, createVirtualTime(), BUDGET_DEFAULTS);
-    await time.until(Promise.resolve(book.loading()));
+    await time.until(Promise.resolve(book.loading(20)));
     expect([book.affords(KEY, 5), book.affords(KEY, 5.1)]).toEqual([true, false]);
   });
 
@@ -103,7 +104,7 @@ describe('loading', () => {
       holding(record(5)),
     );
     const { book, reserve, tokens, problems } = open(store, time);
-    await time.until(Promise.resolve(book.loading()));
+    await time.until(Promise.resolve(book.loading(20)));
     expect(time.elapsed()).toBe(20);
     expect(book.affords(KEY, 20)).toBe(true);
     reserve(2);
@@ -139,7 +140,7 @@ describe('loading', () => {
   ])('$name: everything works in memory, and it is said once', async ({ before, readyAt, saidAt }) => {
     const store = createMemoryStore(before);
     const { book, time, problems, reserve, tokens } = open(store);
-    await time.until(Promise.resolve(book.loading()));
+    await time.until(Promise.resolve(book.loading(20)));
     expect(time.elapsed()).toBe(readyAt);
     reserve(20);
     expect(book.affords(KEY, 1)).toBe(false);
@@ -164,7 +165,7 @@ describe('loading', () => {
       },
     };
     const { book, time, problems } = open({ ...createMemoryStore(), ...broken });
-    await time.until(Promise.resolve(book.loading()));
+    await time.until(Promise.resolve(book.loading(20)));
     expect(problems).toHaveLength(1);
     expect(book.status().storage).toBe('memory');
   });
@@ -191,7 +192,7 @@ describe('writing', () => {
   test('what only makes richer waits 10 s, or goes with the next retry', async () => {
     const store = createMemoryStore(undefined, holding(record(5)));
     const { book, time, credit, reserve } = open(store);
-    await time.until(Promise.resolve(book.loading()));
+    await time.until(Promise.resolve(book.loading(20)));
     credit();
     await time.advance(9_999);
     expect(store.updates()).toBe(0);
@@ -250,7 +251,7 @@ describe('writing', () => {
     const stored = holding(record(5));
     const store = createMemoryStore(undefined, stored);
     const { book, reserve } = open(store, time, budget);
-    await time.until(Promise.resolve(book.loading()));
+    await time.until(Promise.resolve(book.loading(20)));
     await time.advance(1_000);
     reserve(1);
     await time.advance(400);
@@ -375,7 +376,7 @@ describe('writing', () => {
   ])('B112 $name: the budget goes on in memory, and it is said once', async ({ fault, saidAt }) => {
     const store = createMemoryStore((operation) => (operation === 'update' ? fault() : undefined), holding(record(10)));
     const { book, time, problems, reserve, tokens, sleeper } = open(store);
-    await time.until(Promise.resolve(book.loading()));
+    await time.until(Promise.resolve(book.loading(20)));
     reserve(4);
     const written = book.written();
     await time.advance(saidAt);
@@ -404,7 +405,7 @@ describe('writing', () => {
       holding(record(10)),
     );
     const { book, time, reserve, tokens } = open(store);
-    await time.until(Promise.resolve(book.loading()));
+    await time.until(Promise.resolve(book.loading(20)));
     reserve(4);
     await time.advance(1_000);
     broken = false;
@@ -426,7 +427,7 @@ describe('writing', () => {
   test('a record that somebody deletes fills no budget', async () => {
     const store = createMemoryStore(undefined, holding(record(10)));
     const { book, time, reserve, tokens } = open(store);
-    await time.until(Promise.resolve(book.loading()));
+    await time.until(Promise.resolve(book.loading(20)));
     reserve(4);
     await time.advance(1_000);
     store.stored.clear();
@@ -457,7 +458,7 @@ describe('written', () => {
   test('is brought forward by a retry that follows a credit', async () => {
     const store = createMemoryStore(undefined, holding(record(5)));
     const { book, time, credit, reserve } = open(store);
-    await time.until(Promise.resolve(book.loading()));
+    await time.until(Promise.resolve(book.loading(20)));
     credit();
     const written = book.written();
     reserve();
@@ -497,7 +498,7 @@ describe('exhaustion', () => {
     const budget = { ...BUDGET_DEFAULTS, capacity: 5, refillPerSecond: 1 };
     const store = createMemoryStore(undefined, holding(record(5)));
     const { book, time, reserve } = open(store, createVirtualTime(), budget);
-    await time.until(Promise.resolve(book.loading()));
+    await time.until(Promise.resolve(book.loading(20)));
     await time.advance(3_600_000);
     let granted = 0;
     for (let failure = 0; failure < 10; failure += 1) {

@@ -317,7 +317,7 @@ describe('abort', () => {
 
   test('B045 while it is being decided sends nothing more, and its price comes back', async () => {
     const world = createWorld({ script: [503, 200] });
-    const book = { ...world.book, loaded: () => world.time.after(300) };
+    const book = { ...world.book, loading: (ms?: number) => (ms === undefined ? world.time.after(300) : undefined) };
     const controller = new AbortController();
     const work = serve({ ...world.call(), signal: controller.signal }, { ...world.engine, book }, () => {});
     work.catch(() => {});

@@ -39,5 +39,9 @@ test.each([
   { name: 'open until the deadline', circuit: { ...CLOSED, openUntil: T0 + 10_000 }, parked: false },
   { name: 'half-open', circuit: { ...CLOSED, openUntil: T0 - 1 }, parked: true },
 ])('$name: parked $parked', ({ circuit, parked }) => {
-  expect(isParked(record({ circuit }), T0, T0 + 10_000)).toBe(parked);
+  const at = { now: T0, deadline: T0 + 10_000, policy: DEFAULTS, guards };
+  expect(isParked(record({ circuit }), at)).toBe(parked);
+  const plain = { ...guards, circuit: { ...CIRCUIT_DEFAULTS, parking: false } };
+  expect(isParked(record({ circuit }), { ...at, guards: plain })).toBe(false);
+  expect(isParked(record({ circuit }), { ...at, policy: { ...DEFAULTS, circuit: 'reject' } })).toBe(false);
 });

@@ -5,19 +5,23 @@ import {
   BUDGET_DEFAULTS,
   type Bucket,
   type BudgetPolicy,
-  earn,
   fullBucket,
   refill,
+  refund,
   spend,
+  type TokenBudget,
 } from '../../src/policy/budget.ts';
 import { budgetPolicy } from '../support/arbitraries.ts';
 
 const T0 = Date.UTC(2026, 6, 5, 12);
 const holds = (tokens: number, at = T0): Bucket => ({ tokens, at });
-const withBudget = (over: Partial<BudgetPolicy>): BudgetPolicy => ({ ...BUDGET_DEFAULTS, ...over });
+const withBudget = (over: Partial<TokenBudget>): TokenBudget => ({ ...BUDGET_DEFAULTS, ...over });
+const earn = (bucket: Bucket, amount: number, now: number, policy: BudgetPolicy): Bucket =>
+  refund(bucket, amount, false, now, policy);
 
 test('defaults: 20 tokens, 1 a retry, 0.2 back for a first-try success, 1 every 10 s; frozen', () => {
   expect(BUDGET_DEFAULTS).toEqual({
+    kind: 'tokens',
     capacity: 20,
     retryCost: 1,
     throttledCost: 1,

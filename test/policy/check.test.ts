@@ -501,13 +501,36 @@ describe('the budget', () => {
 
   test.each(['capacity', 'retryCost', 'throttledCost', 'successCredit', 'refillPerSecond'])('%s', (name) => {
     expect(check({ [name]: 0 })).toBeUndefined();
-    expect(check({ [name]: 0.5 })).toBeUndefined();
-    expect(check({ [name]: Number.MAX_VALUE })).toBeUndefined();
+    const room = { capacity: Number.MAX_VALUE };
+    expect(check({ ...room, [name]: 1.5 })).toBeUndefined();
+    expect(check({ ...room, [name]: Number.MAX_VALUE })).toBeUndefined();
     for (const bad of [-1, Number.NaN, Number.POSITIVE_INFINITY, '5', null, 5n, [5], {}]) {
       const error = check({ [name]: bad });
       expect(error).toMatchObject({ code: 'bad-option', option: `budget.${name}` });
       expect(error?.message).toContain('must be a number of at least 0, got ');
     }
+  });
+
+  test.each([
+    { options: { capacity: 0.5 }, option: 'retryCost' },
+    { options: { retryCost: 21 }, option: 'retryCost' },
+    { options: { capacity: 5, throttledCost: 6 }, option: 'throttledCost' },
+  ])('$options: a retry that nothing could ever pay for', ({ options, option }) => {
+    expect(check(options)).toMatchObject({ code: 'bad-option', option: `budget.${option}` });
+    expect(check({ ...options, capacity: 0 })).toBeUndefined();
+  });
+
+  test('windowed: all of it, and nothing of the other', () => {
+    const windowed = { kind: 'windowed', ratio: 0.1, perSecond: 10, windowMs: 10_000 };
+    expect(check(windowed)).toBeUndefined();
+    expect(check({ ...windowed, ratio: 0, perSecond: 0 })).toBeUndefined();
+    for (const name of ['ratio', 'perSecond', 'windowMs']) {
+      expect(check({ ...windowed, [name]: undefined })).toMatchObject({ option: `budget.${name}` });
+      expect(check({ ...windowed, [name]: -1 })).toMatchObject({ option: `budget.${name}` });
+    }
+    expect(check({ ...windowed, windowMs: 0 })).toMatchObject({ option: 'budget.windowMs' });
+    expect(check({ ...windowed, capacity: 5 })).toMatchObject({ code: 'unknown-option', option: 'budget.capacity' });
+    expect(check({ kind: 'sliding' })).toMatchObject({ code: 'bad-option', option: 'budget.kind' });
   });
 
   test('its defaults are good, others are unknown', () => {

@@ -32,6 +32,8 @@ test('defaults, frozen', () => {
     maxOpenMs: 120_000,
     resetMs: 10_000,
     probeMs: 10_000,
+    probes: 1,
+    parking: true,
     sameFailureMs: 250,
     attemptsDivisor: 2,
   });
@@ -144,19 +146,19 @@ describe('half-open', () => {
     attemptFailed(of, { at, launchedAt: at - 100, ...(as ? { as } : {}) }, P);
 
   test('one probe at a time, and another after 10 s', () => {
-    expect(mayProbe(opened(), T0 + 1_999)).toBe(false);
-    expect(mayProbe(opened(), at)).toBe(true);
+    expect(mayProbe(opened(), T0 + 1_999, P)).toBe(false);
+    expect(mayProbe(opened(), at, P)).toBe(true);
     const probed = probing(opened(), at, P);
-    expect(mayProbe(probed, at + 9_999)).toBe(false);
-    expect(mayProbe(probed, at + 10_000)).toBe(true);
-    expect(mayProbe(CLOSED, at)).toBe(false);
+    expect(mayProbe(probed, at + 9_999, P)).toBe(false);
+    expect(mayProbe(probed, at + 10_000, P)).toBe(true);
+    expect(mayProbe(CLOSED, at, P)).toBe(false);
   });
 
   test('only the end of the probe itself makes room for the next', () => {
     const probed = probing(opened(), at, P);
     const ended = { at: at + 100, launchedAt: at };
-    expect(mayProbe(attemptSucceeded(probed, ended, P), at + 100)).toBe(false);
-    expect(mayProbe(attemptSucceeded(probed, { ...ended, as: 'probe' }, P), at + 100)).toBe(true);
+    expect(mayProbe(attemptSucceeded(probed, ended, P), at + 100, P)).toBe(false);
+    expect(mayProbe(attemptSucceeded(probed, { ...ended, as: 'probe' }, P), at + 100, P)).toBe(true);
   });
 
   test('open again, twice as long, if nothing has succeeded', () => {
@@ -170,8 +172,8 @@ describe('half-open', () => {
   });
 
   test('a released request that fails opens nothing; the next probe waits half a second', () => {
-    expect(fails(opened(), 'released')).toEqual(opened({ probeUntil: at + 500 }));
-    expect(fails(opened({ probeUntil: at + 9_000 }), 'released')).toEqual(opened({ probeUntil: at + 9_000 }));
+    expect(fails(opened(), 'released')).toEqual(opened({ probes: [at + 500] }));
+    expect(fails(opened({ probes: [at + 9_000] }), 'released')).toEqual(opened({ probes: [at + 9_000] }));
   });
 });
 
@@ -202,7 +204,7 @@ function take(before: Circuit, { kind, at, launchedAt, as }: Step): Circuit {
     case 'request':
       return requestFailed(before, launchedAt, at, P);
     case 'probe':
-      return mayProbe(before, at) ? probing(before, at, P) : before;
+      return mayProbe(before, at, P) ? probing(before, at, P) : before;
     case 'close':
       return close(before, at);
     default:

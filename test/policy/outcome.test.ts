@@ -172,6 +172,20 @@ test.each<{ outcome: Outcome; cause: string }>([
   expect(causeOf(outcome)).toBe(cause);
 });
 
+test.each([
+  { name: 'neither holds', keyed: false, retryAfter: null, retries: 0 },
+  { name: 'the first holds', keyed: true, retryAfter: null, retries: 1 },
+  { name: 'the second holds', keyed: false, retryAfter: '1', retries: 3 },
+  { name: 'both hold', keyed: true, retryAfter: '1', retries: 3 },
+])('of two rules for one status, $name: $retries retries', ({ keyed, retryAfter, retries }) => {
+  const policy = withStatuses(
+    { status: 409, only: 'idempotency-key', retries: 1 },
+    { status: 409, only: 'retry-after', retries: 3 },
+  );
+  const outcome = { kind: 'response', status: 409, time: { retryAfter, date: null, age: null } } as const;
+  expect(retriesAllowed(outcome, requestFacts({ keyed }), policy)).toBe(retries);
+});
+
 test('property: whatever the list, a status that is not in it is final and the count is never negative', () => {
   const rule: fc.Arbitrary<StatusRule> = fc.oneof(
     fc.integer({ min: 100, max: 599 }),

@@ -38,6 +38,7 @@ const DEFAULT_NUMBERS = {
   totalMs: 25_000,
   maxReplayBytes: 1_048_576,
   holdScope: 'auto',
+  circuit: 'suppress',
   mediaRanges: false,
 };
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Backoff } from '../../src/policy/backoff.ts';
-import type { BudgetPolicy } from '../../src/policy/budget.ts';
+import type { TokenBudget } from '../../src/policy/budget.ts';
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -57,7 +57,8 @@ export const retryNumber = fc.oneof(
 /** An instant between 1970 and the end of the year 9999, in whole seconds. */
 export const instantMs = fc.integer({ min: 0, max: 253_402_300_799 }).map((seconds) => seconds * 1_000);
 
-export const budgetPolicy: fc.Arbitrary<BudgetPolicy> = fc.record({
+export const budgetPolicy: fc.Arbitrary<TokenBudget> = fc.record({
+  kind: fc.constant('tokens' as const),
   capacity: fc.oneof(fc.nat({ max: 100 }), fc.double({ min: 0, max: 1e6, noNaN: true })),
   retryCost: fc.double({ min: 0, max: 10, noNaN: true }),
   throttledCost: fc.double({ min: 0, max: 10, noNaN: true }),

@@ -6,7 +6,7 @@ import type { Ports } from '../../src/engine/ports.ts';
 import { createRaces } from '../../src/engine/races.ts';
 import { serve } from '../../src/engine/serve.ts';
 import { exponential } from '../../src/policy/backoff.ts';
-import { BUDGET_DEFAULTS, type BudgetPolicy } from '../../src/policy/budget.ts';
+import { type BudgetOptions, resolveBudget } from '../../src/policy/budget.ts';
 import { CIRCUIT_DEFAULTS, type CircuitPolicy } from '../../src/policy/circuit.ts';
 import type { RequestFacts } from '../../src/policy/eligibility.ts';
 import { DEFAULTS, NAVIGATION_DEFAULTS, type RetryPolicy } from '../../src/policy/policy.ts';
@@ -31,7 +31,7 @@ export const NAVIGATION: Partial<RequestFacts> = { navigation: true, mode: 'navi
 export interface WorldOptions {
   readonly script?: readonly Answer[] | ((request: Request, earlier: number) => Answer);
   readonly policy?: Partial<RetryPolicy>;
-  readonly budget?: Partial<BudgetPolicy>;
+  readonly budget?: BudgetOptions;
   readonly circuit?: Partial<CircuitPolicy>;
   readonly random?: () => number;
   readonly isOnline?: () => boolean;
@@ -91,7 +91,7 @@ export function createWorld({
   const chance = { ...(random ? { random } : {}), ...(isOnline ? { isOnline } : {}) };
   const sleeper = time.sleeper();
   const ports = virtualPorts(time, sleeper, network.fetch, chance);
-  const guards = { budget: { ...BUDGET_DEFAULTS, ...budget }, circuit: { ...CIRCUIT_DEFAULTS, ...circuit } };
+  const guards = { budget: resolveBudget(budget), circuit: { ...CIRCUIT_DEFAULTS, ...circuit } };
   const problems: unknown[] = [];
   // The book writes behind: its timers outlive every request, and are counted apart.
   const bookPorts = virtualPorts(time, time.sleeper(), network.fetch);
