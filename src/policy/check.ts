@@ -215,7 +215,7 @@ const tokenBudget = object({
 export const checkCircuitOptions: Check = object({
   failures: number(1, Number.MAX_VALUE),
   window: number(1, 1_000, { whole: true }),
-  failureRatio: number(0, 1),
+  failureRatio: number(0.01, 1),
   openMs: duration(1),
   openFactor: number(1, 1_000),
   maxOpenMs: duration(1),
