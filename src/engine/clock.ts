@@ -1,11 +1,14 @@
-/** A clock that is set back stands still until it has caught up, so that no wait and no deadline becomes longer. */
-export function neverBackwards(wallClock: () => number): () => number {
-  let latest = wallClock();
-  let behindMs = 0;
+import type { Ports } from './ports.js';
+
+/**
+ * The time of one request: neither a clock that is set back nor a machine that sleeps, through which a monotonic clock
+ * may stand still, makes a wait or a deadline longer.
+ */
+export function steadyClock({ now, monotonic }: Pick<Ports, 'now' | 'monotonic'>): () => number {
+  let latest = now();
+  const offset = latest - monotonic();
   return () => {
-    const at = wallClock() + behindMs;
-    if (at < latest) behindMs += latest - at;
-    latest = Math.max(latest, at);
+    latest = Math.max(latest, now(), monotonic() + offset);
     return latest;
   };
 }

@@ -4,6 +4,8 @@ export interface Ports {
   fetch(request: Request, init?: RequestInit): Promise<Response>;
   /** Wall clock, epoch milliseconds. */
   now(): number;
+  /** Milliseconds since some instant; nobody can set it. May stand still while the machine sleeps. */
+  monotonic(): number;
   /** In [0, 1). */
   random(): number;
   sleep(ms: number): Sleep;
@@ -21,6 +23,7 @@ export interface Sleep {
 export const platformPorts: Ports = {
   fetch: (request, init) => (init === undefined ? fetch(request) : fetch(request, init)),
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   random: () => Math.random(),
   sleep(ms) {
     let timer: ReturnType<typeof setTimeout> | undefined;

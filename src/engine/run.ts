@@ -12,7 +12,7 @@ import type { WaitCause } from '../protocol/index.js';
 import { type Landing, land } from './attempt.js';
 import { keepBody } from './body.js';
 import type { Call, Engine } from './call.js';
-import { neverBackwards } from './clock.js';
+import { steadyClock } from './clock.js';
 import { cancelBody, discard } from './discard.js';
 import { type Flights, keep, type Result, wholeAnswer } from './flights.js';
 import type { Place } from './parking.js';
@@ -24,7 +24,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   const { request, facts, policy } = call;
   const { ports, book, races } = engine;
   const key = { origin: facts.origin, group: call.group };
-  const now = neverBackwards(ports.now);
+  const now = steadyClock(ports);
   const startedAt = now();
   const deadline = deadlineAt(startedAt, policy.totalMs);
   const paid = new Map<number, number>();

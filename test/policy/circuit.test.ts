@@ -173,6 +173,7 @@ describe('half-open', () => {
 
   test('a released request that fails opens nothing; the next probe waits half a second', () => {
     expect(fails(opened(), 'released')).toEqual(opened({ probes: [at + 500] }));
+    expect(fails(opened({ probes: [at + 100] }), 'released')).toEqual(opened({ probes: [at + 500] }));
     expect(fails(opened({ probes: [at + 9_000] }), 'released')).toEqual(opened({ probes: [at + 9_000] }));
   });
 });

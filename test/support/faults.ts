@@ -4,6 +4,7 @@ import type { Call, Engine } from '../../src/engine/call.ts';
 export const SITES = [
   'fetch',
   'now',
+  'monotonic',
   'random',
   'sleep',
   'isOnline',
@@ -72,6 +73,7 @@ export function createFaults(injection?: Injection) {
         ports: {
           fetch: passing('fetch', ports.fetch),
           now: passing('now', ports.now),
+          monotonic: passing('monotonic', ports.monotonic),
           random: passing('random', ports.random),
           sleep: passing('sleep', ports.sleep),
           isOnline: passing('isOnline', ports.isOnline),

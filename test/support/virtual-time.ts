@@ -8,6 +8,8 @@ export interface VirtualTime {
   now(): number;
   /** Milliseconds that have passed since the clock was made, whatever it was set to meanwhile. */
   elapsed(): number;
+  /** The same without the time that the machine slept. */
+  awake(): number;
   /** A source of sleeps whose pending timers are counted by themselves. */
   sleeper(): Sleeper;
   /** Something that the world does in `ms`. It is nobody's timer. */
@@ -44,6 +46,7 @@ const MOST_EVENTS = 200_000;
 export function createVirtualTime(startAt = START): VirtualTime {
   /** Timers know nothing of the wall clock. */
   let passed = 0;
+  let slept = 0;
   let offset = startAt;
   const timers = new Set<Timer>();
 
@@ -76,6 +79,7 @@ export function createVirtualTime(startAt = START): VirtualTime {
   return {
     now: () => offset + passed,
     elapsed: () => passed,
+    awake: () => passed - slept,
     sleeper() {
       const own = new Set<Timer>();
       const asked: number[] = [];
@@ -106,6 +110,7 @@ export function createVirtualTime(startAt = START): VirtualTime {
     },
     suspend(ms) {
       passed += ms;
+      slept += ms;
     },
     setClock(byMs) {
       offset += byMs;
@@ -134,7 +139,7 @@ export const virtualPorts = (
   { sleep }: Sleeper,
   fetch: Ports['fetch'],
   { random = () => 0, isOnline = () => true }: Partial<Pick<Ports, 'random' | 'isOnline'>> = {},
-): Ports => ({ fetch, now: time.now, random, sleep, isOnline });
+): Ports => ({ fetch, now: time.now, monotonic: time.awake, random, sleep, isOnline });
 
 /** `Promise.withResolvers`, which Node 20 does not have. */
 function withResolvers(): { promise: Promise<void>; resolve: () => void } {
