@@ -78,3 +78,37 @@ test('a burst of resets of two origins at once opens no circuit', async ({ site,
   const status = await page.evaluate(() => window.sf.retries?.status());
   expect(status?.origins.map(({ circuit }) => circuit)).not.toContain('open');
 });
+
+test('a circuit that refuses: a problem with its time, over a kill of the worker, and one probe', async ({
+  site,
+  open,
+}) => {
+  const page = await open('reject');
+  const wire = site.plan([{ status: 503, body: 'busy' }]);
+  const get = () => page.evaluate((path) => window.sf.get(path), wire.path);
+  for (let n = 0; n < 2; n++) {
+    expect(await get()).toMatchObject({ status: 503, body: 'busy' });
+    await page.waitForTimeout(20);
+  }
+  const refusal = await get();
+  expect(refusal).toMatchObject({
+    status: 503,
+    headers: { 'content-type': 'application/problem+json', 'retry-after': expect.stringMatching(/^[12]$/) },
+    body: expect.stringContaining('urn:steadfetch:circuit-open'),
+  });
+  expect(wire.hits()).toHaveLength(2);
+  await page.waitForTimeout(500);
+  await stopWorker(page);
+  expect(await get()).toMatchObject({ body: expect.stringContaining('urn:steadfetch:circuit-open') });
+  expect(wire.hits()).toHaveLength(2);
+  await page.waitForTimeout(1_200);
+  site.replan(wire.id, [{ body: 'fine', delayMs: 300 }]);
+  const answers = await page.evaluate(
+    (path) => Promise.all(Array.from({ length: 10 }, () => window.sf.get(path))),
+    wire.path,
+  );
+  // The opposite would let all who waited in at once.
+  expect(answers.filter((answer) => 'body' in answer && answer.body === 'fine')).toHaveLength(1);
+  expect(wire.hits()).toHaveLength(1);
+  expect(await get()).toMatchObject({ status: 200 });
+});

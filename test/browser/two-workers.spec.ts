@@ -65,3 +65,59 @@ test('a hold that one worker was told is obeyed by the other within 100 ms', asy
   expect(await other.evaluate((path) => window.sf.get(path), held.path)).toMatchObject({ body: 'held' });
   expect(held.hits()[0]?.at).toBeGreaterThanOrEqual(saidAt + 2_000);
 });
+
+/** What other versions have stored: one that knew less, and one that knows more. */
+const OTHERS = {
+  older: { budget: {} },
+  newer: { budget: { kind: 'tokens', debt: 3 }, hold: { until: 0, paths: {}, why: 'x' }, hedges: [1, 2], schema: 9 },
+};
+for (const [version, fields] of Object.entries(OTHERS)) {
+  test(`a record of a version that is ${version} is obeyed, and can be read by it again`, async ({ site, context }) => {
+    const page = await context.newPage();
+    await page.goto(site.url);
+    await page.waitForFunction(() => 'sf' in window);
+    await page.evaluate(
+      ({ fields, origin }) =>
+        new Promise<void>((resolve, reject) => {
+          const opening = indexedDB.open('steadfetch', 1);
+          opening.onupgradeneeded = () => opening.result.createObjectStore('origins');
+          opening.onsuccess = () => {
+            const record = {
+              origin,
+              group: 'data',
+              ...fields,
+              budget: { ...fields.budget, tokens: 1, at: Date.now() },
+            };
+            const writing = opening.result.transaction('origins', 'readwrite');
+            writing.objectStore('origins').put(record, `${origin} data`);
+            writing.oncomplete = () => {
+              opening.result.close();
+              resolve();
+            };
+            writing.onerror = () => reject(writing.error);
+          };
+        }),
+      { fields, origin: site.url },
+    );
+    await page.evaluate(() => window.sf.connect('/budget.sw.js'));
+    const wire = site.plan([{ status: 503 }]);
+    expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toMatchObject({ status: 503 });
+    // One token, one retry: three are what a record that is not understood would have had.
+    expect(wire.hits()).toHaveLength(2);
+    await page.waitForTimeout(1_000);
+    const stored = await page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const opening = indexedDB.open('steadfetch');
+          opening.onsuccess = () => {
+            const all = opening.result.transaction('origins').objectStore('origins').getAll();
+            all.onsuccess = () => resolve(all.result);
+          };
+        }),
+    );
+    const number = expect.any(Number);
+    expect(stored).toEqual([
+      expect.objectContaining({ origin: site.url, group: 'data', budget: { tokens: number, at: number } }),
+    ]);
+  });
+}
