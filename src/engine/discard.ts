@@ -63,7 +63,8 @@ async function drained(body: ReadableStream<Uint8Array>, ports: Ports) {
   const late = limit.done.then(() => undefined);
   try {
     for (let bytes = 0; bytes <= KEPT_BYTES; ) {
-      const chunk = await Promise.race([reader.read(), late]);
+      // One that breaks off is not waited for any longer.
+      const chunk = await Promise.race([reader.read().catch(() => undefined), late]);
       if (chunk === undefined) break;
       if (chunk.done) return { whole: true, chunks };
       chunks.push(chunk.value);

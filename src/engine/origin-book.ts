@@ -12,6 +12,7 @@ import {
 } from '../policy/origin-record.js';
 import { reviveRecord } from '../policy/revive-record.js';
 import type { OriginStatus } from '../protocol/index.js';
+import { steadyClock } from './clock.js';
 import type { Ports, Sleep } from './ports.js';
 import type { OriginStore, Transition } from './store/origin-store.js';
 
@@ -76,6 +77,7 @@ export function createOriginBook(
   onGuard: GuardListener = () => {},
 ): OriginBook {
   const { budget } = guards;
+  const now = steadyClock(ports);
   const records = new Map<string, OriginRecord>();
   /** What happened since the last write, to be applied again to what is stored by then. */
   const unwritten = new Map<string, { readonly key: OriginKey; readonly events: OriginEvent[] }>();
@@ -83,8 +85,11 @@ export function createOriginBook(
   const forgotten = new Set<string>();
   const exhausted = new Set<string>();
   let storage: 'indexeddb' | 'memory' = 'indexeddb';
-  /** When the store is tried again after it failed. */
+  /** When the store is tried again after it failed, and whether that is under way. */
   let retryAt = 0;
+  let retrying = false;
+  /** Of these others have told something since the last write began. */
+  const news = new Set<string>();
   let flushedAt = 0;
   let planned: { readonly at: number; readonly timer: Sleep } | undefined;
   const awaiting: (() => void)[] = [];
@@ -92,7 +97,8 @@ export function createOriginBook(
   const carryOnInMemory = (problem: unknown): void => {
     if (storage !== 'memory') onProblem(problem);
     storage = 'memory';
-    retryAt = ports.now() + STORE_AGAIN_MS;
+    retrying = false;
+    retryAt = now() + STORE_AGAIN_MS;
     unwritten.clear();
     forgotten.clear();
   };
@@ -103,8 +109,9 @@ export function createOriginBook(
   const adopt = (id: string, stored: OriginRecord | undefined): void => {
     const since = unwritten.get(id);
     const record = since?.events.reduce(apply, stored ?? fresh(since.key, ports.now())) ?? stored;
-    if (record === undefined) records.delete(id);
-    else put(id, record);
+    const known = news.has(id) ? records.get(id) : undefined;
+    if (record === undefined && known === undefined) records.delete(id);
+    else put(id, record && known ? mergeGuards(record, known) : ((record ?? known) as OriginRecord));
   };
 
   /** Puts a record in the place of what was known, and tells whoever waits for a hold or a circuit. */
@@ -146,38 +153,60 @@ export function createOriginBook(
   };
 
   const flush = async (): Promise<void> => {
-    if (storage === 'memory' && ports.now() < retryAt) return;
-    flushedAt = ports.now();
-    const transitions = new Map<string, Transition>();
-    const set = (id: string, next: (stored: OriginRecord | undefined) => OriginRecord): void => {
-      transitions.set(id, (value) => {
-        const after = next(reviveRecord(value, ports.now(), guards));
-        return isInitial(after, ports.now(), guards) ? undefined : after;
-      });
-    };
-    if (storage === 'memory') {
-      // What happened meanwhile is lost as events: what is known here is put together with what is known there.
-      for (const [id, ours] of records) set(id, (theirs) => (theirs ? mergeRecords(ours, theirs, guards) : ours));
-    } else {
-      for (const id of forgotten) transitions.set(id, () => undefined);
-      for (const [id, { key, events }] of unwritten) {
-        // Nothing is stored of a new one, and of one that somebody has deleted: that fills no budget.
-        const known = records.get(id) ?? events.reduce(apply, fresh(key, ports.now()));
-        set(id, (stored) => (stored ? events.reduce(apply, stored) : known));
-      }
-    }
-    forgotten.clear();
-    unwritten.clear();
+    if (storage === 'memory' && now() < retryAt) return;
+    flushedAt = now();
     try {
+      if (storage === 'memory') await reload();
+      const transitions = storage === 'memory' ? everything() : whatHappened();
+      forgotten.clear();
+      unwritten.clear();
+      news.clear();
       for (const [id, record] of await within(store.update(transitions), STORE_MS, ports)) adopt(id, record);
       storage = 'indexeddb';
+      retrying = false;
     } catch (problem) {
       carryOnInMemory(problem);
     }
   };
 
+  /** What was stored while the store could not be used here, put together with what is known here. */
+  const reload = async (): Promise<void> => {
+    retrying = true;
+    for (const value of await within(store.load(), STORE_MS, ports)) {
+      const theirs = reviveRecord(value, ports.now(), guards);
+      if (theirs === undefined) continue;
+      const ours = records.get(idOf(theirs));
+      put(idOf(theirs), ours ? mergeRecords(ours, theirs, guards) : theirs);
+    }
+  };
+
+  const everything = (): ReadonlyMap<string, Transition> =>
+    new Map(
+      [...records].map(([id, ours]) => [id, storing((theirs) => (theirs ? mergeRecords(ours, theirs, guards) : ours))]),
+    );
+
+  const whatHappened = (): ReadonlyMap<string, Transition> => {
+    const transitions = new Map<string, Transition>([...forgotten].map((id) => [id, () => undefined]));
+    for (const [id, { key, events }] of unwritten) {
+      // Nothing is stored of a new one, and of one that somebody has deleted: that fills no budget.
+      const known = records.get(id) ?? events.reduce(apply, fresh(key, ports.now()));
+      transitions.set(
+        id,
+        storing((stored) => (stored ? events.reduce(apply, stored) : known)),
+      );
+    }
+    return transitions;
+  };
+
+  const storing =
+    (next: (stored: OriginRecord | undefined) => OriginRecord): Transition =>
+    (value) => {
+      const after = next(reviveRecord(value, ports.now(), guards));
+      return isInitial(after, ports.now(), guards) ? undefined : after;
+    };
+
   const flushAfter = (ms: number): void => {
-    const at = ports.now() + ms;
+    const at = now() + ms;
     if (planned !== undefined && planned.at <= at) return;
     planned?.timer.cancel();
     const timer = ports.sleep(ms);
@@ -197,29 +226,29 @@ export function createOriginBook(
     const good = GOOD.includes(event.kind);
     if (before === undefined && good && event.kind !== 'request-began') return;
     const guardChanged = replace(key, advance(before ?? fresh(key, event.at), event, guards), 'us');
-    if (storage === 'memory') {
-      flushAfter(Math.max(0, retryAt - ports.now()));
+    if (storage === 'memory' && !retrying) {
+      flushAfter(Math.max(0, retryAt - now()));
       return;
     }
     const since = unwritten.get(id) ?? { key, events: [] };
     since.events.push(event);
     unwritten.set(id, since);
     const spent = since.events.filter(({ kind }) => kind === 'retry-reserved').length;
-    if (guardChanged) flushAfter(Math.max(0, flushedAt + GUARD_WRITE_MS - ports.now()));
+    if (guardChanged) flushAfter(Math.max(0, flushedAt + GUARD_WRITE_MS - now()));
     else if (spent >= UNWRITTEN_RETRIES) flushAfter(0);
     else flushAfter(good ? CREDIT_AFTER_MS : WRITE_AFTER_MS);
   };
 
   // Every write comes after the load: what it brings back must not miss what is being written.
   let writing = load();
-  const startedAt = ports.now();
+  const startedAt = now();
   let loading: Promise<void> | undefined = writing.then(() => {
     loading = undefined;
   });
 
   return {
     loading(limitMs = STORE_MS) {
-      const leftMs = startedAt + limitMs - ports.now();
+      const leftMs = startedAt + limitMs - now();
       return loading && leftMs > 0 ? within(loading, leftMs, ports).catch(() => {}) : undefined;
     },
     affords(key, cost) {
@@ -233,10 +262,10 @@ export function createOriginBook(
     look: (key) => records.get(idOf(key)) ?? fresh(key, ports.now()),
     record: note,
     merge(value) {
-      const now = ports.now();
-      const theirs = reviveRecord(value, now, guards);
+      const theirs = reviveRecord(value, ports.now(), guards);
       if (theirs === undefined) return;
-      const ours = records.get(idOf(theirs)) ?? fresh(theirs, now);
+      news.add(idOf(theirs));
+      const ours = records.get(idOf(theirs)) ?? fresh(theirs, ports.now());
       replace(theirs, mergeGuards(ours, theirs), 'others');
     },
     backOnline() {

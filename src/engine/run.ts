@@ -64,7 +64,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     }
     if (admitted.do === 'go' || (admitted.do === 'pass-through' && flights.launched === 0)) {
       passing = admitted.do === 'pass-through';
-      return launch(cost, as);
+      return launch({ cost, as });
     }
     if (admitted.do === 'wait') {
       wait('hold');
@@ -85,7 +85,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   function probe(cost?: number): Phase {
     book.record(key, { kind: 'probe-launched', at: ports.now() });
-    return launch(cost, 'probe');
+    return launch({ cost, as: 'probe' });
   }
 
   /** The time that the server asked for is over, or it has asked for more. One goes at once, the others spread. */
@@ -140,7 +140,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     call.tell({ type: 'released', cause });
   }
 
-  function launch(cost?: number, as?: 'probe' | 'released'): Phase {
+  function launch({ cost, as, preload }: Launch): Phase {
     const attempt = flights.launched + 1;
     // Not before something is sent: a body that turns out to be too large is not kept for an attempt to come.
     if (attempt === 1 && facts.hasBody) {
@@ -152,7 +152,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     }
     launches.set(attempt, { launchedAt: lastLaunchedAt, ...(as === undefined ? {} : { as }) });
     counted += 1;
-    const sent = attempt === 1 && call.first ? preloaded(call.first, request) : send(take(attempt));
+    const sent = preload ? preload.then((first) => first ?? ports.fetch(request)) : send(take(attempt));
     flights.latest = land(attempt, sent, { policy, now: ports.now });
     flights.launched = attempt;
     if (cost !== undefined) paid.set(attempt, cost);
@@ -174,10 +174,6 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     return ports.fetch(sent, { cache: 'reload', referrer: request.referrer, referrerPolicy: request.referrerPolicy });
   }
 
-  async function preloaded(first: Promise<Response | undefined>, original: Request): Promise<Response> {
-    return (await first) ?? ports.fetch(original);
-  }
-
   const bypass = () => cacheBypass(facts, { discardedFresh, inFlight: flights.inFlight.size > 0 });
 
   const parks = (record: OriginRecord, at: number): boolean =>
@@ -190,8 +186,8 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     const replayable = (await flights.body?.isReplayable()) !== false && bypass() !== 'impossible';
     // Whoever reloads asks anew, and has waited already.
     const cost = facts.reloaded ? 0 : costOf(isThrottled(outcome), engine.guards.budget);
-    const how = outcome.kind === 'response' ? outcome.status : outcome.kind;
-    const alike = (failures.get(how) ?? 0) + 1;
+    const how = howOf(outcome);
+    const alike = failures.get(how) ?? 1;
     const at = ports.now();
     const record = book.look(key);
     const { circuit } = record;
@@ -215,7 +211,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       ...(notBefore === undefined ? {} : { notBefore }),
       random: ports.random,
     });
-    if (decision.do !== 'wait-online') failures.set(how, alike);
+    if (decision.do === 'wait-online') failures.set(how, alike - 1);
     switch (decision.do) {
       case 'give-up':
         if (decision.reason === 'budget' && book.noticesExhaustion(key)) call.tell({ type: 'budget-exhausted' });
@@ -275,7 +271,9 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     try {
       const overdue = flights.inFlight.get(flights.launched);
       testify(flights.launched, 'failed');
-      const next = await react({ kind: 'timeout', afterMs: policy.attemptTimeoutMs });
+      const timeout = { kind: 'timeout', afterMs: policy.attemptTimeoutMs } as const;
+      failedBy(timeout);
+      const next = await react(timeout);
       overtaken = next.kind === 'waiting' || next.kind === 'parked';
       if (overtaken) void overdue?.then(leave);
       return next;
@@ -283,6 +281,10 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       if (!overtaken) leave();
     }
   }
+
+  const failedBy = (outcome: Outcome): void => {
+    failures.set(howOf(outcome), (failures.get(howOf(outcome)) ?? 0) + 1);
+  };
 
   /** What an answer that is not delivered says about the attempts to come, whichever attempt brought it. */
   function learn(outcome: Outcome): void {
@@ -345,13 +347,16 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   }
 
   /** Whoever asked does not want to know any more. That says nothing about the server. */
-  function abort(phase: Phase, landing: Landing | undefined, { reason }: AbortSignal): Result {
-    if (landing) keep(landing, flights);
+  function abort(phase: Phase, { reason }: AbortSignal): Result {
     if (flights.response) cancelBody(flights.response);
+    if (phase.kind === 'waiting' || phase.kind === 'held') refund(phase.cost);
+    // What it was to find out, or was called for, is left to the next.
+    let called = phase.kind === 'parked' && phase.place.take() === 'go';
     for (const { as } of launches.values()) {
       if (as === 'probe') book.record(key, { kind: 'probe-abandoned', at: ports.now() });
+      called ||= as === 'released';
     }
-    if (phase.kind === 'waiting' || phase.kind === 'held') refund(phase.cost);
+    if (called) engine.parking.release(key);
     if (troubled)
       call.tell({ type: 'gave-up', attempts: counted, status: flights.response?.status, reason: 'aborted' });
     return { error: reason };
@@ -383,11 +388,16 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   const loading = book.loading(policy.circuit === 'reject' ? REJECT_LOAD_MS : LOAD_MS);
   if (loading) await loading;
   if (call.signal?.aborted) return { error: call.signal.reason };
+  const preload = call.first && (await isUnderWay(call.first)) ? call.first : undefined;
   // What the browser has sent already is not held back.
-  for (let phase = call.first ? launch() : start(); ; ) {
+  for (let phase = preload ? launch({ preload }) : start(); ; ) {
+    if (call.signal?.aborted) return abort(phase, call.signal);
     if (phase.kind === 'stopped' && flights.inFlight.size === 0) return giveUp(phase.reason);
     const landing = await nextLanding(phase);
-    if (call.signal?.aborted) return abort(phase, landing, call.signal);
+    if (call.signal?.aborted) {
+      if (landing) keep(landing, flights);
+      continue;
+    }
     if (landing !== undefined) {
       const newest = landing.attempt === flights.launched && phase.kind === 'flying';
       keep(landing, flights);
@@ -396,6 +406,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
         testify(landing.attempt, final ? 'good' : 'error' in landing ? 'lost' : 'failed');
       if (final) return deliver(landing, phase);
       learn(landing.outcome);
+      failedBy(landing.outcome);
       if (newest) {
         phase = await react(landing.outcome);
       } else if (phase.kind === 'waiting' && saysMore(landing.outcome)) {
@@ -443,6 +454,26 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   }
 }
 
+/** What starts an attempt besides itself. */
+interface Launch {
+  /** What it was paid for. */
+  readonly cost?: number | undefined;
+  readonly as?: 'probe' | 'released' | undefined;
+  /** What the browser has sent already. */
+  readonly preload?: Promise<Response | undefined>;
+}
+
+const howOf = (outcome: Outcome): number | string => (outcome.kind === 'response' ? outcome.status : outcome.kind);
+
+/** Where there is no preload the browser gives a promise, too: of nothing, and kept already. */
+async function isUnderWay(preload: Promise<Response | undefined>): Promise<boolean> {
+  try {
+    return (await Promise.race([preload, true])) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
 const aborted = (signal: AbortSignal, over: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -453,9 +484,9 @@ const aborted = (signal: AbortSignal, over: AbortSignal): Promise<void> =>
 const saysNothing = (landing: Landing, { choosy }: RequestFacts): boolean =>
   'response' in landing ? landing.response.type === 'opaque' : choosy;
 
-/** An overtaken attempt that brings a time or a cached error after all knows more than the clock did. */
+/** An overtaken attempt that brings a time after all knows more than the clock did. */
 const saysMore = (outcome: Outcome): boolean =>
-  outcome.kind === 'response' && (outcome.fresh === true || (outcome.time?.retryAfter ?? null) !== null);
+  outcome.kind === 'response' && (outcome.time?.retryAfter ?? null) !== null;
 
 /** How long the first requests of a worker wait for the stored state; one that may be refused has more at stake. */
 const LOAD_MS = 20;

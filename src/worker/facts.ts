@@ -4,7 +4,7 @@ import type { RequestFacts } from '../policy/index.js';
  * Long polling, as Engine.IO (Socket.IO) and SignalR ask for it. A poll that is sent again beside the first loses its
  * session or a message.
  */
-const POLLING = /[?&](transport=(long-?)?polling(&|$)|_=\d{13}$)/i;
+const POLLING = /[?&](transport=(long-?)?polling(&|$)|id=[^&]+&_=\d{13}$)/i;
 
 /** Reads a request once, before anything is sent. Nothing here consumes or changes it. */
 export function toFacts(request: Request, url: URL, ownOrigin: string): RequestFacts {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { constant } from '../../src/policy/backoff.ts';
 import { CIRCUIT_DEFAULTS } from '../../src/policy/circuit.ts';
-import { createWorld, rejection } from '../support/engine-world.ts';
+import { createWorld, NAVIGATION, rejection } from '../support/engine-world.ts';
 import type { Answer } from '../support/scripted-network.ts';
 
 const KEY = { origin: 'https://app.test', group: 'data' };
@@ -42,6 +42,15 @@ describe('a hold', () => {
     await world.serve({ ...to('/b'), policy: { retryAfter: { ...DEFAULT_RA, maxMs: 1_000 } } });
     await world.serve(to('/c'));
     expect(world.network.times()).toEqual([0, 0, 0]);
+  });
+
+  test('a navigation that the browser has not sent yet waits like any other', async () => {
+    const world = createWorld({ script: [200] });
+    const at = world.time.now();
+    const held = { kind: 'hold-asked', at, status: 503, path: '/', until: at + 3_000, scope: 'group' } as const;
+    world.book.record(KEY, held);
+    await world.serve({ ...to('/b'), facts: NAVIGATION, first: Promise.resolve(undefined) });
+    expect(world.network.times()).toEqual([3_000]);
   });
 
   test('what the browser has sent already is not held back', async () => {

@@ -424,6 +424,72 @@ describe('writing', () => {
     expect(storedTokens(store)).toBe(4);
   });
 
+  test('what happens while the store is tried again is not lost', async () => {
+    const time = createVirtualTime();
+    let mode: 'broken' | 'slow' = 'broken';
+    const store = createMemoryStore(async (operation) => {
+      if (operation === 'update' && mode === 'broken') throw new DOMException('busy', 'UnknownError');
+      if (operation === 'update') await time.after(500);
+    });
+    const { book, reserve, tokens } = open(store, time);
+    reserve();
+    await time.advance(1_000);
+    mode = 'slow';
+    reserve();
+    await time.advance(29_600);
+    for (let n = 0; n < 5; n++) reserve();
+    const until = time.now() + 60_000;
+    book.record(KEY, { kind: 'hold-asked', at: time.now(), status: 503, path: '/', until, scope: 'group' });
+    await time.advance(3_000);
+    expect([tokens(), book.look(KEY).hold.until, book.status().storage]).toEqual([13, until, 'indexeddb']);
+    expect(store.stored.get(ID)).toMatchObject({ budget: { tokens: 13 }, hold: { until } });
+  });
+
+  test('a store that failed at the start is read when it is there again', async () => {
+    let broken = true;
+    const time = createVirtualTime();
+    const until = time.now() + 300_000;
+    const held = { ...record(20), hold: { until, paths: {} } };
+    const store = createMemoryStore(() => {
+      if (broken) throw new DOMException('busy', 'UnknownError');
+    }, holding(held));
+    const { book, reserve } = open(store, time);
+    await time.advance(100);
+    broken = false;
+    reserve(1, { ...KEY, group: 'asset' });
+    await time.advance(31_000);
+    expect([book.look(KEY).hold.until, book.status().storage]).toEqual([until, 'indexeddb']);
+  });
+
+  test('what another worker tells during a write outlives it', async () => {
+    const time = createVirtualTime();
+    const store = createMemoryStore((operation) => (operation === 'update' ? time.after(100) : undefined));
+    const { book, reserve } = open(store, time);
+    await time.until(Promise.resolve(book.loading(20)));
+    reserve();
+    await time.advance(550);
+    const until = time.now() + 60_000;
+    book.merge({ ...record(20, time.now()), hold: { until, paths: {} } });
+    await time.advance(500);
+    expect(book.look(KEY).hold.until).toBe(until);
+  });
+
+  test('a clock that is set back does not put the next try off', async () => {
+    const time = createVirtualTime();
+    let broken = true;
+    const store = createMemoryStore((operation) => {
+      if (operation === 'update' && broken) throw new DOMException('busy', 'UnknownError');
+    });
+    const { book, reserve } = open(store, time);
+    reserve();
+    await time.advance(1_000);
+    broken = false;
+    time.setClock(-3_600_000);
+    reserve();
+    await time.advance(31_000);
+    expect(book.status().storage).toBe('indexeddb');
+  });
+
   test('a record that somebody deletes fills no budget', async () => {
     const store = createMemoryStore(undefined, holding(record(10)));
     const { book, time, reserve, tokens } = open(store);

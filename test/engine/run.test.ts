@@ -143,6 +143,24 @@ describe('what the page gets', () => {
     expect([response.status, await response.text()]).toEqual([503, 'answer 1']);
   });
 
+  test('is an earlier answer, if the body of a later one broke off', async () => {
+    const breaks = () =>
+      new ReadableStream<Uint8Array>({
+        start: (to) => to.enqueue(new TextEncoder().encode('half')),
+        pull: (to) => to.error(new TypeError('cut')),
+      });
+    const world = createWorld({ script: [503, { status: 502, body: breaks }, 'reset'] });
+    const response = await world.serve();
+    expect([response.status, await response.text()]).toEqual([503, 'answer 1']);
+  });
+
+  test('a limit of retries counts the failures of attempts that were overtaken, too', async () => {
+    const script: Answer[] = [{ reset: true, afterMs: 10_200 }, { reset: true, afterMs: 100 }, 200];
+    const world = createWorld({ script });
+    await rejection(world.serve({ facts: { choosy: true } }));
+    expect(world.network.sent).toHaveLength(2);
+  });
+
   test.each([65_536, 65_537])('an answer of %i bytes is kept, and whole only if it is small', async (bytes) => {
     const world = createWorld({ script: [{ status: 503, body: 'x'.repeat(bytes) }, 'reset'] });
     if (bytes === 65_536) {

@@ -335,6 +335,74 @@ describe('abort', () => {
     expect(world.network.sent).toHaveLength(0);
   });
 
+  test('in a hold gives back what its retry had cost', async () => {
+    const world = createWorld({
+      script: [502, 200],
+      policy: { backoff: constant(1_000) },
+      budget: { refillPerSecond: 0 },
+    });
+    const { controller, answer } = abortable(world);
+    await world.time.advance(100);
+    const at = world.time.now();
+    const held = { kind: 'hold-asked', at, status: 503, path: '/', until: at + 9_000, scope: 'group' } as const;
+    world.book.record(KEY, held);
+    await world.time.advance(2_000);
+    expect([world.book.affords(KEY, 20), world.steps.at(-1)]).toEqual([
+      false,
+      expect.objectContaining({ cause: 'hold' }),
+    ]);
+    controller.abort();
+    await rejection(world.time.until(answer));
+    expect(world.book.affords(KEY, 20)).toBe(true);
+  });
+
+  test('after the last attempt, while it is being decided, is the answer all the same', async () => {
+    const world = createWorld({ script: [503], policy: { attempts: 1 } });
+    const book = { ...world.book, loading: (ms?: number) => (ms === undefined ? world.time.after(300) : undefined) };
+    const controller = new AbortController();
+    const work = serve({ ...world.call(), signal: controller.signal }, { ...world.engine, book }, () => {});
+    work.catch(() => {});
+    await world.time.advance(100);
+    controller.abort('too late');
+    expect(await rejection(world.time.until(work))).toBe('too late');
+    expect(world.book.look(KEY).circuit.failures).toBe(0);
+  });
+
+  test('of one that was called from its parking place calls the next', async () => {
+    const world = createWorld({
+      script: ['reset', 'reset', 'reset', 'reset', 200],
+      circuit: { failures: 1, openMs: 9_000 },
+      policy: { attempts: 2 },
+    });
+    await world.serve().catch(() => {});
+    const { controller, answer } = abortable(world);
+    await world.time.advance(100);
+    const next = world.start();
+    await world.time.advance(100);
+    world.engine.parking.release(KEY);
+    controller.abort();
+    await rejection(world.time.until(answer));
+    expect((await world.time.until(next)).status).toBe(200);
+    expect(world.time.elapsed()).toBeLessThan(1_500);
+  });
+
+  test('leaves nothing on a signal that outlives the request', async () => {
+    const world = createWorld({ script: [503, 200] });
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const { addEventListener } = signal;
+    signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
+      listeners += 1;
+      const { signal: over } = args[2] as { signal: AbortSignal };
+      over.addEventListener('abort', () => {
+        listeners -= 1;
+      });
+      addEventListener.apply(signal, args);
+    };
+    await world.time.until(serve({ ...world.call(), signal }, world.engine, () => {}));
+    expect(listeners).toBe(0);
+  });
+
   test('while parked leaves its place, and counts for nothing', async () => {
     const world = createWorld({ script: ['reset'], circuit: { failures: 1, openMs: 5_000 }, policy: { attempts: 2 } });
     await world.serve().catch(() => {});

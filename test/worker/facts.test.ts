@@ -84,6 +84,7 @@ describe('what is known of a request', () => {
     { href: 'https://app.test/socket.io/?EIO=4&transport=websocket', polling: false },
     { href: 'https://app.test/x?transport=pollingstation', polling: false },
     { href: 'https://app.test/items?_=1', polling: false },
+    { href: 'https://app.test/items?page=2&_=1796015476123', polling: false },
   ])('$href: long polling $polling', ({ href, polling }) => {
     expect(read(href).facts.polling).toBe(polling);
   });
