@@ -19,6 +19,8 @@ export interface Call {
   readonly first?: Promise<Response | undefined>;
   /** Ends it: nothing further is sent, and the answer is the signal's reason. */
   readonly signal?: AbortSignal;
+  /** Has whoever asked gone away? Asked before each further attempt. @defaultValue nobody goes */
+  readonly isGone?: () => Promise<boolean>;
   /** Told each step that a user can notice. Never throws. */
   readonly tell: (step: Step) => void;
   /** Keeps the worker alive for work that outlasts the answer. */

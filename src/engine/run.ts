@@ -347,7 +347,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   }
 
   /** Whoever asked does not want to know any more. That says nothing about the server. */
-  function abort(phase: Phase, { reason }: AbortSignal): Result {
+  function abandon(phase: Phase, reason: 'aborted' | 'client-gone'): void {
     if (flights.response) cancelBody(flights.response);
     if (phase.kind === 'waiting' || phase.kind === 'held') refund(phase.cost);
     // What it was to find out, or was called for, is left to the next.
@@ -357,9 +357,24 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       called ||= as === 'released';
     }
     if (called) engine.parking.release(key);
-    if (troubled)
-      call.tell({ type: 'gave-up', attempts: counted, status: flights.response?.status, reason: 'aborted' });
-    return { error: reason };
+    if (troubled) call.tell({ type: 'gave-up', attempts: counted, status: flights.response?.status, reason });
+  }
+
+  /** Is it of no use to go on? What is to outlive its page may be tried once more, for a while. */
+  async function isInVain(): Promise<boolean> {
+    if (!(await gone())) return false;
+    return !facts.keepalive || counted >= KEEPALIVE.attempts || now() - startedAt >= KEEPALIVE.totalMs;
+  }
+
+  /** A browser that does not answer has not said that it is gone. */
+  async function gone(): Promise<boolean> {
+    if (call.isGone === undefined || flights.launched === 0) return false;
+    const limit = ports.sleep(ASK_CLIENT_MS);
+    try {
+      return await Promise.race([call.isGone().catch(() => false), limit.done.then(() => false)]);
+    } finally {
+      limit.cancel();
+    }
   }
 
   function refund(cost: number | undefined, launched = false): void {
@@ -391,7 +406,10 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   const preload = call.first && (await isUnderWay(call.first)) ? call.first : undefined;
   // What the browser has sent already is not held back.
   for (let phase = preload ? launch({ preload }) : start(); ; ) {
-    if (call.signal?.aborted) return abort(phase, call.signal);
+    if (call.signal?.aborted) {
+      abandon(phase, 'aborted');
+      return { error: call.signal.reason };
+    }
     if (phase.kind === 'stopped' && flights.inFlight.size === 0) return giveUp(phase.reason);
     const landing = await nextLanding(phase);
     if (call.signal?.aborted) {
@@ -415,6 +433,9 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       } else if (phase.kind !== 'stopped') {
         await freeConnection();
       }
+    } else if (phase.kind !== 'flying' && (await isInVain())) {
+      abandon(phase, 'client-gone');
+      return flights.failure ?? { error: new DOMException('the client has gone', 'AbortError') };
     } else {
       phase = await timeIsUp(phase);
     }
@@ -488,6 +509,9 @@ const saysNothing = (landing: Landing, { choosy }: RequestFacts): boolean =>
 const saysMore = (outcome: Outcome): boolean =>
   outcome.kind === 'response' && (outcome.time?.retryAfter ?? null) !== null;
 
+/** What a request with `keepalive` has once its page is gone. */
+const KEEPALIVE = { attempts: 2, totalMs: 10_000 };
+const ASK_CLIENT_MS = 100;
 /** How long the first requests of a worker wait for the stored state; one that may be refused has more at stake. */
 const LOAD_MS = 20;
 const REJECT_LOAD_MS = 200;

@@ -27,6 +27,8 @@ export interface RequestFacts {
   readonly sameReferrer: boolean;
   /** Its server answers when there is news, and once. */
   readonly polling: boolean;
+  /** It is to outlive its page. */
+  readonly keepalive: boolean;
   /** The user has reloaded the page. */
   readonly reloaded: boolean;
 }

@@ -116,6 +116,7 @@ export const FACTS: RequestFacts = Object.freeze({
   choosy: false,
   sameReferrer: true,
   polling: false,
+  keepalive: false,
   reloaded: false,
 });
 

@@ -30,6 +30,7 @@ export function toFacts(request: Request, url: URL, ownOrigin: string): RequestF
     choosy: request.integrity !== '' || request.redirect === 'error',
     sameReferrer: !/^https?:/.test(request.referrer) || request.referrer.startsWith(`${ownOrigin}/`),
     polling: POLLING.test(url.search),
+    keepalive: request.keepalive,
     // Chromium only.
     reloaded: (request as { isReloadNavigation?: boolean }).isReloadNavigation === true,
   };

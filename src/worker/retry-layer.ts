@@ -105,6 +105,8 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
         policy,
         group,
         ...own,
+        // Never of a navigation: its page is not there before it is answered, and asking for it would never end.
+        ...(clientId === '' || facts.navigation ? {} : { isGone: async () => !(await scope.clients.get(clientId)) }),
         tell: teller.about(facts, group, clientId),
         keepAlive: (work: Promise<unknown>) => event?.waitUntil(work),
       };

@@ -112,3 +112,36 @@ test('a circuit that refuses: a problem with its time, over a kill of the worker
   expect(wire.hits()).toHaveLength(1);
   expect(await get()).toMatchObject({ status: 200 });
 });
+
+test('one endpoint that always fails leaves the others at the latency of a first try', async ({ site, open }) => {
+  test.setTimeout(60_000);
+  const page = await open();
+  const broken = site.plan([{ status: 500 }]);
+  const fine = site.plan([{ body: 'fine' }]);
+  const timed = (path: string, times: number) =>
+    page.evaluate(
+      async ({ path, times }) => {
+        const tookMs: number[] = [];
+        for (let n = 0; n < times; n++) {
+          const startedAt = performance.now();
+          if ((await fetch(path)).status !== 200) throw new Error('not answered');
+          tookMs.push(performance.now() - startedAt);
+        }
+        return tookMs.sort((a, b) => a - b);
+      },
+      { path, times },
+    );
+  const before = await timed(fine.path, 20);
+  const failing = page.evaluate(
+    (path) => Promise.all(Array.from({ length: 10 }, () => window.sf.get(path))),
+    broken.path,
+  );
+  const circuit = async () => (await page.evaluate(() => window.sf.retries?.status()))?.origins[0]?.circuit;
+  await expect.poll(circuit).not.toBe('closed');
+  const during = await timed(fine.path, 20);
+  console.log(`p50 beside a broken endpoint ${during[10]?.toFixed(1)} ms, alone ${before[10]?.toFixed(1)} ms`);
+  // Not one of them waited for anything, or was sent twice.
+  expect(await page.evaluate((path) => window.sf.told.filter(({ url }) => url.endsWith(path)), fine.path)).toEqual([]);
+  expect(fine.hits()).toHaveLength(40);
+  await failing;
+});

@@ -138,6 +138,19 @@ test('an image of a style sheet of another origin is never sent with the worker 
   expect(new Set(referrers)).toEqual(new Set([`${site.secondOrigin}/`]));
 });
 
+test('a tab that is closed stops the retries of what it had asked for', async ({ site, open }) => {
+  const page = await open();
+  const other = await open();
+  const wire = site.plan([{ status: 503, retryAfter: 3 }]);
+  await page.evaluate((path) => void window.sf.get(path), wire.path);
+  await expect.poll(() => wire.hits().length).toBe(1);
+  await page.close();
+  await other.waitForTimeout(5_000);
+  expect(wire.hits()).toHaveLength(1);
+  const gaveUp = async () => (await other.evaluate(() => window.sf.retries?.status()))?.counters.gaveUp;
+  await expect.poll(gaveUp).toEqual({ 'client-gone': 1 });
+});
+
 test('network errors to the end: the page gets the network error', async ({ site, open }) => {
   const page = await open('quick');
   const wire = site.plan([{ reset: 'headers' }]);

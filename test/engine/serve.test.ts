@@ -427,3 +427,49 @@ describe('abort', () => {
     expect(late.cancelled()).toBe(1);
   });
 });
+
+describe('a client that has gone', () => {
+  const KEY = { origin: 'https://app.test', group: 'data' };
+  const ask = (world: World, isGone: () => Promise<boolean>, options: CallOptions = {}) => {
+    const work = serve({ ...world.call(options), isGone }, world.engine, (fault) => world.faults.push(fault));
+    work.catch(() => {});
+    return world.time.until(work);
+  };
+
+  test('ends it before the next attempt, at no cost, and says nothing of the server', async () => {
+    const world = createWorld({ script: [503, 200], budget: { refillPerSecond: 0 } });
+    await ask(world, async () => true).catch(() => {});
+    expect(world.network.sent).toHaveLength(1);
+    expect(world.steps.at(-1)).toMatchObject({ type: 'gave-up', reason: 'client-gone', attempts: 1 });
+    expect([world.book.affords(KEY, 20), world.book.look(KEY).circuit.failures]).toEqual([true, 0]);
+    expect([world.sleeper.pending(), world.faults]).toEqual([0, []]);
+  });
+
+  test('is asked for before each further attempt, and never before the first', async () => {
+    const world = createWorld({ script: [503, 503, 200] });
+    let asked = 0;
+    const answer = await ask(world, async () => {
+      asked += 1;
+      return false;
+    });
+    expect([answer.status, asked]).toEqual([200, 2]);
+  });
+
+  test.each([
+    { name: 'does not answer', isGone: () => new Promise<never>(() => {}), lateMs: 100 },
+    { name: 'fails', isGone: () => Promise.reject(new Error('no clients')), lateMs: 0 },
+  ])('a browser that $name has not said so', async ({ isGone, lateMs }) => {
+    const world = createWorld({ script: [502, 200] });
+    expect((await ask(world, isGone)).status).toBe(200);
+    expect(world.network.times()).toEqual([0, 500 + lateMs]);
+  });
+
+  test('leaves a request with keepalive one more attempt, within 10 s', async () => {
+    const soon = createWorld({ script: [502] });
+    await ask(soon, async () => true, { facts: { keepalive: true } }).catch(() => {});
+    expect(soon.network.sent).toHaveLength(2);
+    const late = createWorld({ script: [502], policy: { backoff: constant(10_000) } });
+    await ask(late, async () => true, { facts: { keepalive: true } }).catch(() => {});
+    expect(late.network.sent).toHaveLength(1);
+  });
+});

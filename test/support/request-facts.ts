@@ -19,6 +19,7 @@ export const requestFacts = (over: Partial<RequestFacts> = {}): RequestFacts => 
   choosy: false,
   sameReferrer: true,
   polling: false,
+  keepalive: false,
   reloaded: false,
   ...over,
 });

@@ -34,6 +34,7 @@ describe('what is known of a request', () => {
       choosy: false,
       sameReferrer: true,
       polling: false,
+      keepalive: false,
       reloaded: false,
     });
   });
@@ -64,6 +65,7 @@ describe('what is known of a request', () => {
       over: { referrer: 'https://app.test.evil/x.css' },
       fact: { sameReferrer: false },
     },
+    { name: 'a request that outlives its page', init: { keepalive: true }, fact: { keepalive: true } },
     { name: 'a reload', init: {}, over: { mode: 'navigate', isReloadNavigation: true }, fact: { reloaded: true } },
     { name: 'a cache mode', init: { cache: 'no-store' }, fact: { cache: 'no-store' } },
     {

@@ -22,6 +22,7 @@ beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
   scope = stubScope();
+  scope.open('page');
   script = [];
   fetched.length = 0;
   vi.stubGlobal('fetch', async (...args: unknown[]) => {
