@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { serve } from '../../src/engine/serve.ts';
 import { affords, type Bucket, deposit, fullBucket, refill, refund, spend } from '../../src/policy/budget.ts';
 import { checkBudgetOptions } from '../../src/policy/check.ts';
 import { isInitial } from '../../src/policy/origin-record.ts';
@@ -103,6 +104,24 @@ describe('row 28: a budget with ratio and floor', () => {
     const { world } = await play([[200], [200], [200]], { budget: WINDOWED });
     await world.time.advance(9_000);
     expect(world.store.updates()).toBe(0);
+  });
+});
+
+describe('row 26: retries are a fraction of the traffic, and layers that are chained do not multiply', () => {
+  test('in an outage the attempts are those of the requests, the budget’s, and no more', async () => {
+    const world = createWorld({ script: [502], budget: { refillPerSecond: 0 } });
+    await world.time.until(Promise.all(Array.from({ length: 500 }, () => world.start())));
+    expect(world.network.sent).toHaveLength(520);
+  });
+
+  test('three attempts of three attempts are not nine', async () => {
+    const world = createWorld({ script: [502], circuit: {}, policy: { attempts: 3, totalMs: 10_000 } });
+    const { engine, call } = world;
+    // Both layers know one record, as workers and pages of one origin do.
+    const inner = (request: Request) => serve(call({ request }), engine, () => {});
+    const outer = { ...engine, ports: { ...engine.ports, fetch: inner } };
+    await world.time.until(serve(call(), outer, () => {}));
+    expect(world.network.sent.length).toBeLessThan(9);
   });
 });
 
