@@ -59,6 +59,8 @@ const UNWRITTEN_RETRIES = 5;
 const CREDIT_AFTER_MS = 10_000;
 /** Each store operation gets this long before the book goes on without it, */
 const STORE_MS = 2_000;
+/** Two clocks are never quite the same. */
+const SET_BACK_MS = 1_000;
 /** and this long until it is tried again. */
 const STORE_AGAIN_MS = 30_000;
 
@@ -90,6 +92,7 @@ export function createOriginBook(
   let retrying = false;
   /** Of these others have told something since the last write began. */
   const news = new Set<string>();
+  let knownBehindMs = 0;
   let flushedAt = 0;
   let planned: { readonly at: number; readonly timer: Sleep } | undefined;
   const awaiting: (() => void)[] = [];
@@ -135,6 +138,15 @@ export function createOriginBook(
     records.delete(oldest);
     unwritten.delete(oldest);
     forgotten.add(oldest);
+  };
+
+  /** A clock that was set back would keep whatever is open or paid for the time being until it has caught up. */
+  const noticeSetBack = (): void => {
+    const behindMs = now() - ports.now();
+    const setBack = behindMs > knownBehindMs + SET_BACK_MS;
+    if (setBack || behindMs < knownBehindMs) knownBehindMs = behindMs;
+    if (!setBack) return;
+    for (const [id, record] of records) records.set(id, reviveRecord(record, ports.now(), guards) ?? record);
   };
 
   const apply = (record: OriginRecord, event: OriginEvent): OriginRecord =>
@@ -259,7 +271,10 @@ export function createOriginBook(
       if (enough) exhausted.delete(id);
       return enough;
     },
-    look: (key) => records.get(idOf(key)) ?? fresh(key, ports.now()),
+    look(key) {
+      noticeSetBack();
+      return records.get(idOf(key)) ?? fresh(key, ports.now());
+    },
     record: note,
     merge(value) {
       const theirs = reviveRecord(value, ports.now(), guards);

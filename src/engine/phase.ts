@@ -10,7 +10,13 @@ export type Phase =
   /** The device is offline; it is asked again at `askAt`. */
   | { readonly kind: 'offline'; readonly askAt: number }
   /** The server has asked for time; `spread`: that is over, and not everybody comes back at once. */
-  | { readonly kind: 'held'; readonly until: number; readonly spread: boolean; readonly cost: number | undefined }
+  | {
+      readonly kind: 'held';
+      readonly until: number;
+      readonly spread: boolean;
+      readonly cost: number | undefined;
+      readonly as: 'probe' | 'released' | undefined;
+    }
   /** Nobody retries alone while the circuit is not closed; at `lookAt` this one may try if nobody else does. */
   | { readonly kind: 'parked'; readonly place: Place; readonly lookAt: number }
   /** No further attempt will start; what is in flight is waited for. */

@@ -42,9 +42,15 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   /** This request goes through a hold, because it has less time than that lasts: no retries. */
   let passing = false;
+  /** And would end that hold by a good answer. */
+  let disproves = false;
   /** Attempts that have not testified yet: when they were launched (wall clock), and on whose account. */
   const launches = new Map<number, { readonly launchedAt: number; readonly as?: 'probe' | 'released' }>();
   let lastLaunchedAt = ports.now();
+  /** Its place among the probes, if it is one. */
+  let probeUntil = 0;
+  /** When the price of the next attempt was paid (wall clock). */
+  let reservedAt = lastLaunchedAt;
 
   // What is shared with others is told in wall clock, what this request waits for in a clock that is never set back.
   const toWall = (at: number): number => at - now() + ports.now();
@@ -57,20 +63,22 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     const refused = flights.launched === 0 && as === undefined ? refusing() : 'none';
     if (refused === 'refuse') return refuseNow();
     const admitted = admission();
-    if (refused === 'probe' && admitted.do === 'go') {
+    if (refused === 'probe' && admitted.do !== 'wait') {
       // One attempt is all that a probe has.
       passing = true;
       return probe(cost);
     }
     if (admitted.do === 'go' || (admitted.do === 'pass-through' && flights.launched === 0)) {
       passing = admitted.do === 'pass-through';
+      disproves = passing;
       return launch({ cost, as });
     }
     if (admitted.do === 'wait') {
       wait('hold');
-      return { kind: 'held', until: fromWall(admitted.until), spread: false, cost };
+      return { kind: 'held', until: fromWall(admitted.until), spread: false, cost, as };
     }
     refund(cost);
+    handOn(as);
     return { kind: 'stopped', reason: 'hold' };
   }
 
@@ -83,20 +91,26 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     return { kind: 'stopped', reason: 'circuit' };
   }
 
+  function takePlace(): void {
+    const at = ports.now();
+    probeUntil = at + engine.guards.circuit.probeMs;
+    book.record(key, { kind: 'probe-launched', at, until: probeUntil });
+  }
+
   function probe(cost?: number): Phase {
-    book.record(key, { kind: 'probe-launched', at: ports.now() });
+    takePlace();
     return launch({ cost, as: 'probe' });
   }
 
   /** The time that the server asked for is over, or it has asked for more. One goes at once, the others spread. */
   function endOfHold(phase: Phase & { kind: 'held' }): Phase {
-    if (admission().do !== 'go') return start(phase.cost);
+    if (admission().do !== 'go') return start(phase.cost, phase.as);
     if (!phase.spread && !engine.parking.isFirstAfter(key, toWall(phase.until))) {
       const spreadMs = ports.random() * Math.min(HOLD_SPREAD_MS, Math.max(0, deadline - now() - 1));
       return { ...phase, until: now() + spreadMs, spread: true };
     }
     release('hold');
-    return start(phase.cost);
+    return start(phase.cost, phase.as);
   }
 
   function park(): Phase {
@@ -112,7 +126,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     const called = place.take() === 'go';
     const { circuit } = book.look(key);
     const probes = !called && mayProbe(circuit, at, engine.guards.circuit);
-    if (probes) book.record(key, { kind: 'probe-launched', at });
+    if (probes) takePlace();
     const inTime = startsInTime(now(), deadline);
     if (inTime && (called || probes || circuitState(circuit, at) === 'closed')) {
       if (!called) place.leave();
@@ -158,9 +172,12 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     if (cost !== undefined) paid.set(attempt, cost);
     flights.inFlight.set(attempt, flights.latest);
     call.tell({ type: 'attempt' });
-    const overtakes = mayRace(facts) && counted < policy.attempts && !passing;
-    return overtakes ? { kind: 'flying', overtakeAt: now() + policy.attemptTimeoutMs } : { kind: 'flying' };
+    return overtakes() || as === 'probe'
+      ? { kind: 'flying', overtakeAt: now() + policy.attemptTimeoutMs }
+      : { kind: 'flying' };
   }
+
+  const overtakes = (): boolean => mayRace(facts) && counted < policy.attempts && !passing;
 
   /** What an attempt fetches. While the device is offline even the last one takes a clone, because it will not count. */
   const take = (attempt: number): Request =>
@@ -224,7 +241,8 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       case 'retry': {
         const until = now() + decision.delayMs;
         previousDelayMs = decision.delayMs;
-        book.record(key, { kind: 'retry-reserved', at: ports.now(), cost });
+        reservedAt = ports.now();
+        book.record(key, { kind: 'retry-reserved', at: reservedAt, cost });
         call.keepAlive(book.written());
         await freeConnection();
         troubled = true;
@@ -265,6 +283,11 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   /** The newest attempt is overdue: the next may start beside it, if not too many of this origin are overtaken. */
   async function overtake(): Promise<Phase> {
+    if (!overtakes()) {
+      // A probe that does not answer has found out enough.
+      testify(flights.launched, 'failed');
+      return { kind: 'flying' };
+    }
     const leave = races.enter(facts.origin);
     if (leave === undefined) return { kind: 'flying' };
     let overtaken = false;
@@ -302,21 +325,31 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     book.record(key, { kind: 'hold-asked', at, status, path: facts.path, until: held, scope: policy.holdScope });
   }
 
+  function verdictOn(landing: Landing, final: boolean): 'good' | 'failed' | 'lost' | 'nothing' {
+    if (!saysNothing(landing, facts)) return final ? 'good' : 'error' in landing ? 'lost' : 'failed';
+    // That its server can be reached is news while that is in doubt.
+    const inDoubt = circuitState(book.look(key).circuit, ports.now()) !== 'closed';
+    return inDoubt && 'response' in landing ? 'good' : 'nothing';
+  }
+
   /** Every attempt is evidence for all requests of this origin and group: for or against its server. */
-  function testify(attempt: number, verdict: 'good' | 'failed' | 'lost'): void {
+  function testify(attempt: number, verdict: 'good' | 'failed' | 'lost' | 'nothing'): void {
     const launch = launches.get(attempt);
     // Once: an overdue attempt that fails in the end has been held against the server already.
     if (launch === undefined || !launches.delete(attempt)) return;
     if (launch.as === 'released') flights.place?.leave();
     const at = ports.now();
     if (verdict === 'good') {
-      book.record(key, { kind: 'attempt-succeeded', at, ...launch });
-      if (passing) book.record(key, { kind: 'hold-disproved', at, path: facts.path });
+      book.record(key, { kind: 'attempt-succeeded', at, ...launch, ...(launch.as === 'probe' ? { probeUntil } : {}) });
+      if (disproves) book.record(key, { kind: 'hold-disproved', at, path: facts.path });
       if (releases(book.look(key).circuit, launch.launchedAt)) callNext(at);
       return;
     }
     // The device's own network is not the server's fault.
-    if (verdict === 'lost' && engine.device.isSuspect(facts.origin, at)) return;
+    if (verdict === 'nothing' || (verdict === 'lost' && engine.device.isSuspect(facts.origin, at))) {
+      if (launch.as === 'probe') handOn('probe');
+      return;
+    }
     book.record(key, { kind: 'attempt-failed', at, ...launch });
   }
 
@@ -346,17 +379,19 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     }
   }
 
+  /** What this request was to find out, or was called for, is left to the next. */
+  function handOn(as: 'probe' | 'released' | undefined): void {
+    if (as === 'probe') book.record(key, { kind: 'probe-abandoned', at: ports.now(), until: probeUntil });
+    if (as === 'released') engine.parking.release(key);
+  }
+
   /** Whoever asked does not want to know any more. That says nothing about the server. */
   function abandon(phase: Phase, reason: 'aborted' | 'client-gone'): void {
     if (flights.response) cancelBody(flights.response);
     if (phase.kind === 'waiting' || phase.kind === 'held') refund(phase.cost);
-    // What it was to find out, or was called for, is left to the next.
-    let called = phase.kind === 'parked' && phase.place.take() === 'go';
-    for (const { as } of launches.values()) {
-      if (as === 'probe') book.record(key, { kind: 'probe-abandoned', at: ports.now() });
-      called ||= as === 'released';
-    }
-    if (called) engine.parking.release(key);
+    if (phase.kind === 'held') handOn(phase.as);
+    if (phase.kind === 'parked' && phase.place.take() === 'go') handOn('released');
+    for (const { as } of launches.values()) handOn(as);
     if (troubled) call.tell({ type: 'gave-up', attempts: counted, status: flights.response?.status, reason });
   }
 
@@ -378,7 +413,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   }
 
   function refund(cost: number | undefined, launched = false): void {
-    if (cost) book.record(key, { kind: 'retry-refunded', at: ports.now(), cost, launched });
+    if (cost) book.record(key, { kind: 'retry-refunded', at: ports.now(), cost, launched, reservedAt });
   }
 
   function deliver(landing: Landing & { response: Response }, phase: Phase): Result {
@@ -392,7 +427,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   }
 
   function giveUp(reason: GiveUpReason): Result {
-    const theirs = reason !== 'offline' && (flights.response || !facts.choosy);
+    const theirs = flights.launched > 0 && reason !== 'offline' && (flights.response || !facts.choosy);
     if (theirs) book.record(key, { kind: 'request-failed', at: ports.now(), launchedAt: lastLaunchedAt });
     const status = counted > 0 ? flights.response?.status : undefined;
     call.tell({ type: 'gave-up', attempts: counted, status, reason });
@@ -420,8 +455,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       const newest = landing.attempt === flights.launched && phase.kind === 'flying';
       keep(landing, flights);
       const final = 'response' in landing && isFinal(landing.outcome, facts, policy);
-      if (!saysNothing(landing, facts))
-        testify(landing.attempt, final ? 'good' : 'error' in landing ? 'lost' : 'failed');
+      testify(landing.attempt, verdictOn(landing, final));
       if (final) return deliver(landing, phase);
       learn(landing.outcome);
       failedBy(landing.outcome);

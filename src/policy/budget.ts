@@ -94,8 +94,23 @@ export const spend = (bucket: Bucket, cost: number, now: number, policy: BudgetP
   pay(bucket, -cost, now, policy);
 
 /** What a retry had cost comes back: it never went out, or, where tokens are counted, it has succeeded. */
-export const refund = (bucket: Bucket, cost: number, launched: boolean, now: number, policy: BudgetPolicy): Bucket =>
-  pay(bucket, launched && policy.kind === 'windowed' ? 0 : cost, now, policy);
+export function refund(
+  bucket: Bucket,
+  { cost, launched, reservedAt }: Refund,
+  now: number,
+  policy: BudgetPolicy,
+): Bucket {
+  if (policy.kind === 'tokens') return pay(bucket, cost, now, policy);
+  // Where it was taken from, and only as long as that counts: elsewhere it would be an income.
+  const counts = !launched && now - slotOf(reservedAt, policy) < policy.windowMs;
+  return pay(bucket, counts ? cost : 0, now, policy, reservedAt);
+}
+
+interface Refund {
+  readonly cost: number;
+  readonly launched: boolean;
+  readonly reservedAt: number;
+}
 
 /** A request begins. */
 export const deposit = (bucket: Bucket, now: number, policy: BudgetPolicy): Bucket =>
@@ -105,14 +120,13 @@ export const deposit = (bucket: Bucket, now: number, policy: BudgetPolicy): Buck
 export const credit = (bucket: Bucket, now: number, policy: BudgetPolicy): Bucket =>
   pay(bucket, policy.kind === 'tokens' ? policy.successCredit : 0, now, policy);
 
-function pay(bucket: Bucket, amount: number, now: number, policy: BudgetPolicy): Bucket {
+function pay(bucket: Bucket, amount: number, now: number, policy: BudgetPolicy, at = now): Bucket {
   if (policy.kind === 'tokens') {
     const { tokens } = refill(bucket, now, policy);
     return { tokens: Math.min(policy.capacity, Math.max(0, tokens + amount)), at: now };
   }
   if (amount === 0) return refill(bucket, now, policy);
-  const slotMs = policy.windowMs / SLOTS;
-  const from = Math.floor(now / slotMs) * slotMs;
+  const from = slotOf(at, policy);
   const slots = new Map(liveSlots(bucket, now, policy));
   slots.set(from, (slots.get(from) ?? 0) + amount);
   return refill({ ...bucket, slots: [...slots] }, now, policy);
@@ -121,6 +135,11 @@ function pay(bucket: Bucket, amount: number, now: number, policy: BudgetPolicy):
 /** So that a record stays small, what happens within a tenth of the window counts as at its beginning. */
 const SLOTS = 10;
 
-/** Those within the window. One from the future is of a clock that has been set back since. */
+function slotOf(at: number, { windowMs }: WindowedBudget): number {
+  const slotMs = windowMs / SLOTS;
+  return Math.floor(at / slotMs) * slotMs;
+}
+
+/** Those within the window, also if the clock has been set back by less than that since. */
 const liveSlots = ({ slots = [] }: Bucket, now: number, { windowMs }: WindowedBudget) =>
-  slots.filter(([from]) => now - from < windowMs && from <= now);
+  slots.filter(([from]) => Math.abs(now - from) < windowMs);

@@ -89,13 +89,17 @@ export const mayProbe = (circuit: Circuit, now: number, policy: CircuitPolicy): 
 export const probeAt = ({ openUntil, probes }: Circuit, policy: CircuitPolicy): number =>
   Math.max(openUntil, probes.at(-policy.probes) ?? 0);
 
-export const probing = (circuit: Circuit, now: number, { probeMs }: CircuitPolicy): Circuit => ({
+/** A probe goes, and may take until `until`. */
+export const probing = (circuit: Circuit, now: number, until: number): Circuit => ({
   ...circuit,
-  probes: [...underWay(circuit, now), now + probeMs],
+  probes: [...underWay(circuit, now), until].sort((a, b) => a - b),
 });
 
-/** A probe is over: its place is free. Each is worth as much as any other. */
-export const probed = (circuit: Circuit): Circuit => ({ ...circuit, probes: circuit.probes.slice(1) });
+/** A probe is over: its place is free, unless its time was over before and another has taken it. */
+export function probed(circuit: Circuit, until: number): Circuit {
+  const index = circuit.probes.indexOf(until);
+  return index < 0 ? circuit : { ...circuit, probes: circuit.probes.filter((_, other) => other !== index) };
+}
 
 const underWay = ({ probes }: Circuit, now: number): readonly number[] => probes.filter((until) => until > now);
 
@@ -115,15 +119,17 @@ export interface Ended {
   readonly at: number;
   readonly launchedAt: number;
   readonly as?: 'probe' | 'released';
+  /** The place that it had as a probe. */
+  readonly probeUntil?: number;
 }
 
 /**
  * It ends no open time: one lucky answer that ended it would make the next failure double it, and soon nothing could be
  * parked any more because nothing could be released in time.
  */
-export function attemptSucceeded(circuit: Circuit, { launchedAt, as }: Ended, policy: CircuitPolicy): Circuit {
+export function attemptSucceeded(circuit: Circuit, { launchedAt, probeUntil }: Ended, policy: CircuitPolicy): Circuit {
   if (launchedAt < circuit.changedAt) return circuit;
-  const probes = as === 'probe' ? circuit.probes.slice(1) : circuit.probes;
+  const { probes } = probeUntil === undefined ? circuit : probed(circuit, probeUntil);
   return { ...circuit, failures: 0, probes, recent: remember(circuit, '1', policy) };
 }
 

@@ -35,16 +35,22 @@ export interface Guards {
 export type OriginEvent =
   | { readonly kind: 'retry-reserved'; readonly at: number; readonly cost: number }
   /** The retry never launched, or it was and has succeeded. */
-  | { readonly kind: 'retry-refunded'; readonly at: number; readonly cost: number; readonly launched: boolean }
+  | {
+      readonly kind: 'retry-refunded';
+      readonly at: number;
+      readonly cost: number;
+      readonly launched: boolean;
+      readonly reservedAt: number;
+    }
   | { readonly kind: 'request-began'; readonly at: number }
   | { readonly kind: 'first-try-succeeded'; readonly at: number }
   | ({ readonly kind: 'attempt-succeeded' } & Ended)
   | ({ readonly kind: 'attempt-failed' } & Ended)
   /** For good; `launchedAt` is that of its last attempt. */
   | { readonly kind: 'request-failed'; readonly at: number; readonly launchedAt: number }
-  | { readonly kind: 'probe-launched'; readonly at: number }
+  | { readonly kind: 'probe-launched'; readonly at: number; readonly until: number }
   /** Whoever asked does not want to know any more: it says nothing. */
-  | { readonly kind: 'probe-abandoned'; readonly at: number }
+  | { readonly kind: 'probe-abandoned'; readonly at: number; readonly until: number }
   /** A success, and nobody is parked any more. */
   | { readonly kind: 'drained'; readonly at: number }
   | { readonly kind: 'back-online'; readonly at: number }
@@ -70,7 +76,7 @@ function change({ budget, hold, circuit }: OriginRecord, event: OriginEvent, gua
     case 'retry-reserved':
       return { budget: spend(budget, event.cost, event.at, guards.budget) };
     case 'retry-refunded':
-      return { budget: refund(budget, event.cost, event.launched, event.at, guards.budget) };
+      return { budget: refund(budget, event, event.at, guards.budget) };
     case 'request-began':
       return { budget: deposit(budget, event.at, guards.budget) };
     case 'first-try-succeeded':
@@ -82,9 +88,9 @@ function change({ budget, hold, circuit }: OriginRecord, event: OriginEvent, gua
     case 'request-failed':
       return { circuit: requestFailed(circuit, event.launchedAt, event.at, guards.circuit) };
     case 'probe-launched':
-      return { circuit: probing(circuit, event.at, guards.circuit) };
+      return { circuit: probing(circuit, event.at, event.until) };
     case 'probe-abandoned':
-      return { circuit: probed(circuit) };
+      return { circuit: probed(circuit, event.until) };
     case 'drained':
       return { circuit: close(circuit, event.at) };
     case 'back-online':

@@ -47,7 +47,7 @@ function reviveHold(value: unknown, now: number): Hold | undefined {
 
 function reviveCircuit(value: unknown, now: number, { circuit }: Guards): Circuit | undefined {
   if (!isObject(value) || typeof value.recent !== 'string' || !/^[01]*$/.test(value.recent)) return undefined;
-  const openUntil = ahead(value.openUntil, now, circuit.maxOpenMs);
+  const openUntil = ahead(value.openUntil, now, Math.min(circuit.maxOpenMs, finite(value.openMs) ?? 0));
   // Not a reason to forget that it is open.
   const probes = (Array.isArray(value.probes) ? value.probes : [])
     .flatMap((until: unknown) => ahead(until, now, circuit.probeMs) ?? [])
@@ -56,6 +56,8 @@ function reviveCircuit(value: unknown, now: number, { circuit }: Guards): Circui
   const [openMs, failures] = [finite(value.openMs), finite(value.failures)];
   const [changedAt, failedAt] = [past(value.changedAt, now), past(value.failedAt, now)];
   if (openUntil === undefined || openMs === undefined) return undefined;
+  // Nobody has tried since, and that is long ago.
+  if (openUntil > 0 && now - openUntil > circuit.maxOpenMs) return CLOSED;
   if (failures === undefined || changedAt === undefined || failedAt === undefined) return undefined;
   return {
     openUntil,

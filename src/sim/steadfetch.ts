@@ -29,7 +29,8 @@ export const steadfetch =
     let record = initialRecord(FACTS.origin, 'data', clock.now(), guards);
     const parked = new Set<Flight>();
     const released = new Set<Flight>();
-    const probing = new Set<Flight>();
+    /** And until when each may take. */
+    const probing = new Map<Flight, number>();
     /** Requests that go through a hold: one attempt is all they have. */
     const passing = new Set<Flight>();
 
@@ -50,8 +51,9 @@ export const steadfetch =
       const [first] = parked;
       if (first === undefined || !mayProbe(record.circuit, clock.now(), guards.circuit)) return;
       parked.delete(first);
-      probing.add(first);
-      note({ kind: 'probe-launched', at: clock.now() });
+      const until = clock.now() + guards.circuit.probeMs;
+      probing.set(first, until);
+      note({ kind: 'probe-launched', at: clock.now(), until });
       // One that has not ended by then keeps nobody waiting.
       clock.at(probeAt(record.circuit, guards.circuit), probe);
       launch(first, 'probe');
@@ -92,12 +94,15 @@ export const steadfetch =
 
     function ended(flight: Flight): Ended {
       const times = { at: clock.now(), launchedAt: flight.launchedAt };
-      if (probing.delete(flight)) return { ...times, as: 'probe' };
+      const probeUntil = probing.get(flight);
+      probing.delete(flight);
+      if (probeUntil !== undefined) return { ...times, as: 'probe', probeUntil };
       return released.delete(flight) ? { ...times, as: 'released' } : times;
     }
 
     function refund(flight: Flight, launched: boolean): void {
-      if (flight.paid > 0) note({ kind: 'retry-refunded', at: clock.now(), cost: flight.paid, launched });
+      if (flight.paid > 0)
+        note({ kind: 'retry-refunded', at: clock.now(), cost: flight.paid, launched, reservedAt: flight.launchedAt });
       flight.paid = 0;
     }
 

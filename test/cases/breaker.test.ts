@@ -4,7 +4,7 @@ import { serve } from '../../src/engine/serve.ts';
 import { checkCircuitOptions } from '../../src/policy/check.ts';
 import { type CircuitPolicy, circuitState } from '../../src/policy/circuit.ts';
 import { type CallOptions, createWorld, EXACT, rejection, type WorldOptions } from '../support/engine-world.ts';
-import type { MemoryStore } from '../support/memory-store.ts';
+import { createMemoryStore, type MemoryStore } from '../support/memory-store.ts';
 import type { Answer } from '../support/scripted-network.ts';
 
 const ORIGIN = 'https://app.test';
@@ -358,5 +358,115 @@ describe('options', () => {
     });
     expect(await breaker([200], {}, { store: slow(190), time: world.time }).ask()).toBe('refused');
     expect(await breaker([200], {}, { store: slow(210), time: world.time }).ask()).toBe(200);
+  });
+});
+
+describe('what could leave it refusing, or let too many in', () => {
+  const opaque = (response: Response) => Object.defineProperty(response, 'type', { value: 'opaque' });
+
+  test('an opaque answer is a sign of life while that is in doubt', async () => {
+    const world = breaker(['reset', 'reset', 200], {}, { prepare: opaque });
+    await states(world, 2);
+    await world.time.advance(1_000);
+    expect([await world.ask(), world.state(), await world.ask()]).toEqual([200, 'closed', 200]);
+  });
+
+  test('a hold that is too long to be waited for lets one probe through, not all', async () => {
+    const busy: Answer = { status: 503, headers: { 'Retry-After': '60' } };
+    const world = breaker([busy, busy, { status: 503, afterMs: 5_000 }]);
+    await states(world, 2);
+    await world.time.advance(1_000);
+    const answers = Array.from({ length: 30 }, () => world.start());
+    await world.time.until(Promise.all(answers));
+    expect(world.sent() - 2).toBe(1);
+  });
+
+  test.each([
+    { name: 'kept', store: undefined },
+    { name: 'in memory only', store: true },
+  ])('a clock that is set back by an hour does not keep it open, $name', async ({ store }) => {
+    const broken: Partial<WorldOptions> = store
+      ? { store: createMemoryStore(() => Promise.reject(new DOMException('no', 'UnknownError'))) }
+      : {};
+    const world = breaker([503, 503, 200], {}, broken);
+    await states(world, 2);
+    world.time.setClock(-3_600_000);
+    // Nobody can tell how much of its time is left, so it has all of it again.
+    expect(await world.ask()).toBe('refused');
+    await world.time.advance(1_000);
+    expect([await world.ask(), world.state()]).toEqual([200, 'closed']);
+  });
+
+  test('a clock that is set back does not keep it closed', async () => {
+    const world = breaker([503, 503, 200, 503]);
+    await states(world, 2);
+    await world.time.advance(1_000);
+    await world.ask();
+    world.time.setClock(-3_600_000);
+    expect((await states(world, 3)).at(-1)).toBe(true);
+  });
+
+  test('what was refused is no failure, for another worker either', async () => {
+    const world = breaker([503, 503], { openMs: 4_000 });
+    await states(world, 2);
+    await world.time.advance(1_000);
+    const other = breaker([200], { openMs: 4_000 }, { store: world.store, time: world.time });
+    await other.time.advance(20);
+    other.book.record(KEY, { kind: 'drained', at: other.time.now() });
+    await world.time.advance(500);
+    await world.ask();
+    await world.time.advance(300);
+    await world.ask();
+    await world.time.advance(11_000);
+    expect(world.store.stored.get(`${KEY.origin} ${KEY.group}`)).toMatchObject({
+      circuit: { openUntil: 0, failures: 0 },
+    });
+  });
+
+  test('what failed yesterday refuses nobody today', async () => {
+    const world = breaker([503, 503]);
+    await states(world, 2);
+    await world.time.advance(86_400_000);
+    const today = breaker([200], {}, { store: world.store, time: world.time });
+    const answers = await today.time.until(Promise.all(Array.from({ length: 10 }, () => today.start())));
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+  });
+
+  test('a probe that only the device has lost gives its place back', async () => {
+    let online = true;
+    const world = breaker([503, 503, 'reset', 200], {}, { isOnline: () => online });
+    await states(world, 2);
+    await world.time.advance(1_000);
+    online = false;
+    const probe = world.start();
+    await world.time.advance(100);
+    online = true;
+    await world.time.until(probe).catch(() => {});
+    expect([await world.ask(), world.state()]).toEqual([200, 'closed']);
+  });
+
+  test('a probe that hangs counts as a failure after the time of an attempt', async () => {
+    const policy = { attempts: 1, circuit: 'reject', attemptTimeoutMs: 2_000 } as const;
+    const world = breaker([503, 503, 'hang', 200], {}, { policy });
+    await states(world, 2);
+    await world.time.advance(1_000);
+    world.start();
+    await world.time.advance(2_000);
+    expect([world.state(), world.book.look(KEY).circuit.openMs]).toEqual(['open', 2_000]);
+    await world.time.advance(2_000);
+    expect([await world.ask(), world.state()]).toEqual([200, 'closed']);
+  });
+
+  test('a probe’s good answer ends no hold that it did not go through', async () => {
+    const world = breaker(
+      [503, 503, { status: 200, afterMs: 500 }, { status: 503, headers: { 'Retry-After': '10' } }],
+      {
+        probes: 2,
+      },
+    );
+    await states(world, 2);
+    await world.time.advance(1_000);
+    await world.time.until(Promise.all([world.start(), world.start()]));
+    expect(world.book.look(KEY).hold.until - world.time.now()).toBeGreaterThan(9_000);
   });
 });

@@ -30,8 +30,21 @@ describe('row 28: a budget with ratio and floor', () => {
 
   test('what is not launched comes back, what succeeds does not', () => {
     const spent = spend(fullBucket(T0, WINDOWED), 1, T0, WINDOWED);
-    expect(tokens(refund(spent, 1, false, T0, WINDOWED), T0)).toBe(100);
-    expect(tokens(refund(spent, 1, true, T0, WINDOWED), T0)).toBe(99);
+    expect(tokens(refund(spent, { cost: 1, launched: false, reservedAt: T0 }, T0, WINDOWED), T0)).toBe(100);
+    expect(tokens(refund(spent, { cost: 1, launched: true, reservedAt: T0 }, T0, WINDOWED), T0)).toBe(99);
+  });
+
+  test('what comes back when it no longer counts is no income', () => {
+    const spent = spend(fullBucket(T0, WINDOWED), 5, T0, WINDOWED);
+    const back = refund(spent, { cost: 5, launched: false, reservedAt: T0 }, T0 + 10_000, WINDOWED);
+    expect(tokens(back, T0 + 10_000)).toBe(100);
+    const inTime = refund(spent, { cost: 5, launched: false, reservedAt: T0 }, T0 + 9_000, WINDOWED);
+    expect([tokens(inTime, T0 + 9_000), tokens(inTime, T0 + 12_000)]).toEqual([100, 100]);
+  });
+
+  test('a clock that is set back a little pays nothing', () => {
+    const spent = spend(fullBucket(T0, WINDOWED), 30, T0, WINDOWED);
+    expect(tokens(spent, T0 - 100)).toBe(70);
   });
 
   test('property: small, never below zero, and after the window as new', () => {
@@ -47,13 +60,13 @@ describe('row 28: a budget with ratio and floor', () => {
           at += afterMs;
           if (what === 'deposit') bucket = deposit(bucket, at, WINDOWED);
           else if (what === 'spend') bucket = spend(bucket, 1, at, WINDOWED);
-          else bucket = refund(bucket, 1, false, at, WINDOWED);
+          else bucket = refund(bucket, { cost: 1, launched: false, reservedAt: at }, at, WINDOWED);
           expect(bucket.tokens).toBeGreaterThanOrEqual(0);
-          expect(bucket.slots?.length).toBeLessThanOrEqual(11);
+          expect(bucket.slots?.length).toBeLessThanOrEqual(21);
           expect(structuredClone(bucket)).toEqual(bucket);
         }
         const record = { ...recordOf(0, at, KEY), budget: bucket };
-        expect(isInitial(record, at + 10_000, guardsWith(WINDOWED))).toBe(true);
+        expect(isInitial(record, at + 20_000, guardsWith(WINDOWED))).toBe(true);
       }),
     );
   });
@@ -64,9 +77,9 @@ describe('row 28: a budget with ratio and floor', () => {
     const spent = spend(fullBucket(T0, WINDOWED), 7, T0, WINDOWED);
     expect(revive(spent)?.tokens).toBe(93);
     expect(revive({ tokens: 3, at: T0 })?.tokens).toBe(100);
-    expect(revive({ ...spent, slots: [[T0, -7], ['x', 1], null, [T0 - 1, Number.NaN], [T0 + 5_000, 9]] })?.tokens).toBe(
-      93,
-    );
+    expect(
+      revive({ ...spent, slots: [[T0, -7], ['x', 1], null, [T0 - 1, Number.NaN], [T0 + 50_000, 9]] })?.tokens,
+    ).toBe(93);
     expect(revive(spent, GUARDS)).toEqual({ tokens: 20, at: T0 });
   });
 
@@ -185,7 +198,8 @@ describe('what other budgets’ own tests pin down', () => {
   const after = (fails: number, successes = 0): Bucket => {
     let bucket = fullBucket(T0, GRPC);
     for (let n = 0; n < fails; n++) bucket = spend(bucket, 1, T0, GRPC);
-    for (let n = 0; n < successes; n++) bucket = refund(bucket, 0.1, false, T0, GRPC);
+    for (let n = 0; n < successes; n++)
+      bucket = refund(bucket, { cost: 0.1, launched: false, reservedAt: T0 }, T0, GRPC);
     return bucket;
   };
 

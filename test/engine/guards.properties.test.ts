@@ -69,6 +69,7 @@ interface Followed {
 }
 
 interface Options {
+  readonly clockIsSet?: boolean;
   readonly healthy?: boolean;
   readonly runs?: number;
 }
@@ -81,7 +82,10 @@ interface Lived {
   readonly probesAtOnce: number;
 }
 
-async function live({ events, answers, chances }: History, { healthy = false }: Options): Promise<Lived> {
+async function live(
+  { events, answers, chances }: History,
+  { healthy = false, clockIsSet = true }: Options,
+): Promise<Lived> {
   let online = true;
   let drawn = 0;
   let asked = 0;
@@ -106,20 +110,23 @@ async function live({ events, answers, chances }: History, { healthy = false }: 
     },
   });
   const tokens: number[] = [];
-  const probes = new Map<string, number[]>();
+  const probes = new Map<string, { since: number; until: number }[]>();
   let probesAtOnce = 0;
   const { record } = world.book;
   Object.assign(world.book, {
     record(...[key, what]: Parameters<typeof record>) {
       const at = world.time.elapsed();
       const before = world.book.look(key).circuit;
-      const running = (probes.get(key.group) ?? []).filter((since) => at - since < CIRCUIT_DEFAULTS.probeMs);
-      if (what.kind === 'probe-launched') running.push(at);
-      if ('as' in what && what.as === 'probe' && what.launchedAt >= before.changedAt) running.shift();
+      const over = 'probeUntil' in what ? what.probeUntil : what.kind === 'probe-abandoned' ? what.until : undefined;
+      const running = (probes.get(key.group) ?? []).filter(
+        ({ since, until }) => at - since < CIRCUIT_DEFAULTS.probeMs && until !== over,
+      );
+      if (what.kind === 'probe-launched') running.push({ since: at, until: what.until });
       probesAtOnce = Math.max(probesAtOnce, running.length);
       record(key, what);
       // One of an earlier open time says nothing any more, and takes no place.
-      const same = world.book.look(key).circuit.changedAt === before.changedAt;
+      const { changedAt, openUntil } = world.book.look(key).circuit;
+      const same = changedAt === before.changedAt && openUntil === before.openUntil;
       probes.set(key.group, same ? running : []);
       tokens.push(world.book.look(key).budget.tokens);
     },
@@ -145,7 +152,7 @@ async function live({ events, answers, chances }: History, { healthy = false }: 
   for (const { afterMs, event } of events) {
     await world.time.advance(afterMs);
     if (event.kind === 'request') for (let n = 0; n < event.times; n++) start(event.group, event.path);
-    else if (event.kind === 'clock') world.time.setClock(event.byMs);
+    else if (event.kind === 'clock') world.time.setClock(clockIsSet ? event.byMs : 0);
     else online = event.kind === 'online';
   }
   await world.time.until(Promise.all(answered));
@@ -182,9 +189,15 @@ test(
 );
 
 test('never two probes of a group at once, of the same open time', { timeout: 60_000 }, () =>
-  check(({ probesAtOnce }) => {
-    expect(probesAtOnce).toBeLessThanOrEqual(1);
-  }),
+  check(
+    ({ probesAtOnce }) => {
+      expect(probesAtOnce).toBeLessThanOrEqual(1);
+    },
+    {
+      // A record whose instants were clamped cannot be told from one that has changed.
+      clockIsSet: false,
+    },
+  ),
 );
 
 test('where nothing fails nobody is refused, nobody waits, and everybody is asked for once', { timeout: 60_000 }, () =>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { serve } from '../../src/engine/serve.ts';
 import { constant } from '../../src/policy/backoff.ts';
 import { CIRCUIT_DEFAULTS } from '../../src/policy/circuit.ts';
 import { createWorld, NAVIGATION, rejection } from '../support/engine-world.ts';
@@ -171,3 +172,33 @@ describe('the circuit', () => {
 });
 
 const DEFAULT_RA = { mode: 'extend', statuses: 'retried', maxMs: 15_000, overMax: 'give-up' } as const;
+
+test('a released request that is held and aborted leaves its release to the next', async () => {
+  const world = createWorld({
+    script: (request) => (request.url.endsWith('/held') || request.url.endsWith('/next') ? 'reset' : 200),
+    circuit: { ...CIRCUIT_DEFAULTS, failures: 1, openMs: 20_000 },
+    policy: { attempts: 2, backoff: constant(0) },
+  });
+  const { time, book } = world;
+  await world.serve({ ...to('/next'), policy: { attempts: 1 } }).catch(() => {});
+  const controller = new AbortController();
+  const held = serve(
+    { ...world.call({ ...to('/held'), facts: { path: '/held' } }), signal: controller.signal },
+    world.engine,
+    () => {},
+  );
+  held.catch(() => {});
+  await time.advance(10);
+  const next = world.start({ ...to('/next'), facts: { path: '/next' } });
+  next.catch(() => {});
+  await time.advance(10);
+  const until = time.now() + 3_000;
+  book.record(KEY, { kind: 'hold-asked', at: time.now(), status: 429, path: '/held', until, scope: 'path' });
+  world.engine.parking.release(KEY);
+  await time.advance(10);
+  const before = world.network.sent.length;
+  controller.abort();
+  await time.advance(10);
+  expect(world.network.sent.length - before).toBe(1);
+  expect(world.network.sent.at(-1)?.request.url).toBe('https://app.test/next');
+});

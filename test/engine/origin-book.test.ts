@@ -28,7 +28,7 @@ function open(store: MemoryStore, time: VirtualTime = createVirtualTime(), budge
     sleeper,
     reserve: (cost = 1, key = KEY) => book.record(key, { kind: 'retry-reserved', at: time.now(), cost }),
     refund: (cost = 1, key = KEY) =>
-      book.record(key, { kind: 'retry-refunded', at: time.now(), cost, launched: false }),
+      book.record(key, { kind: 'retry-refunded', at: time.now(), cost, launched: false, reservedAt: 0 }),
     credit: (key = KEY) => book.record(key, { kind: 'first-try-succeeded', at: time.now() }),
     tokens: (key = KEY) => book.status().origins.find(({ group }) => group === key.group)?.tokens,
   };

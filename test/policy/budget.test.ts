@@ -17,7 +17,7 @@ const T0 = Date.UTC(2026, 6, 5, 12);
 const holds = (tokens: number, at = T0): Bucket => ({ tokens, at });
 const withBudget = (over: Partial<TokenBudget>): TokenBudget => ({ ...BUDGET_DEFAULTS, ...over });
 const earn = (bucket: Bucket, amount: number, now: number, policy: BudgetPolicy): Bucket =>
-  refund(bucket, amount, false, now, policy);
+  refund(bucket, { cost: amount, launched: false, reservedAt: now }, now, policy);
 
 test('defaults: 20 tokens, 1 a retry, 0.2 back for a first-try success, 1 every 10 s; frozen', () => {
   expect(BUDGET_DEFAULTS).toEqual({

@@ -148,17 +148,19 @@ describe('half-open', () => {
   test('one probe at a time, and another after 10 s', () => {
     expect(mayProbe(opened(), T0 + 1_999, P)).toBe(false);
     expect(mayProbe(opened(), at, P)).toBe(true);
-    const probed = probing(opened(), at, P);
+    const probed = probing(opened(), at, at + 10_000);
     expect(mayProbe(probed, at + 9_999, P)).toBe(false);
     expect(mayProbe(probed, at + 10_000, P)).toBe(true);
     expect(mayProbe(CLOSED, at, P)).toBe(false);
   });
 
   test('only the end of the probe itself makes room for the next', () => {
-    const probed = probing(opened(), at, P);
+    const probed = probing(opened(), at, at + 10_000);
     const ended = { at: at + 100, launchedAt: at };
     expect(mayProbe(attemptSucceeded(probed, ended, P), at + 100, P)).toBe(false);
-    expect(mayProbe(attemptSucceeded(probed, { ...ended, as: 'probe' }, P), at + 100, P)).toBe(true);
+    expect(mayProbe(attemptSucceeded(probed, { ...ended, as: 'probe', probeUntil: at + 10_000 }, P), at + 100, P)).toBe(
+      true,
+    );
   });
 
   test('open again, twice as long, if nothing has succeeded', () => {
@@ -205,7 +207,7 @@ function take(before: Circuit, { kind, at, launchedAt, as }: Step): Circuit {
     case 'request':
       return requestFailed(before, launchedAt, at, P);
     case 'probe':
-      return mayProbe(before, at, P) ? probing(before, at, P) : before;
+      return mayProbe(before, at, P) ? probing(before, at, at + P.probeMs) : before;
     case 'close':
       return close(before, at);
     default:

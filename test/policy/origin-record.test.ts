@@ -41,13 +41,13 @@ describe('transitions', () => {
     {
       name: 'a retry is refunded',
       before: record(19),
-      event: { kind: 'retry-refunded', at: T0, cost: 1, launched: false },
+      event: { kind: 'retry-refunded', at: T0, cost: 1, launched: false, reservedAt: 0 },
       after: record(20),
     },
     {
       name: 'a refund above the capacity',
       before: record(20),
-      event: { kind: 'retry-refunded', at: T0, cost: 1, launched: false },
+      event: { kind: 'retry-refunded', at: T0, cost: 1, launched: false, reservedAt: 0 },
       after: record(20),
     },
     {
@@ -100,7 +100,7 @@ describe('random histories', () => {
         let current = initialRecord('https://api.test', 'data', now, guardsWith(policy));
         for (const { kind, cost, afterMs } of history) {
           now += afterMs;
-          const happened = { kind, at: now, cost, launched: true };
+          const happened = { kind, at: now, cost, launched: true, reservedAt: now };
           current = advance(current, happened, guardsWith(policy));
           expect(current.budget.tokens).toBeGreaterThanOrEqual(0);
           expect(current.budget.tokens).toBeLessThanOrEqual(policy.capacity);
