@@ -60,7 +60,8 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   /** Starts an attempt unless the server has asked for time; `cost` is what it was paid for. */
   function start(cost?: number, as?: 'probe' | 'released'): Phase {
-    const refused = flights.launched === 0 && as === undefined ? refusing() : 'none';
+    const refuses = policy.circuit === 'reject' && flights.launched === 0 && as === undefined;
+    const refused = refuses ? refusal(book.look(key), ports.now(), engine.guards) : 'none';
     if (refused === 'refuse') return refuseNow();
     const admitted = admission();
     if (refused === 'probe' && admitted.do !== 'wait') {
@@ -81,8 +82,6 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     handOn(as);
     return { kind: 'stopped', reason: 'hold' };
   }
-
-  const refusing = () => refusal(book.look(key), { now: ports.now(), policy, guards: engine.guards });
 
   /** Answered without being sent. */
   function refuseNow(): Phase {
@@ -125,9 +124,9 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     const at = ports.now();
     const called = place.take() === 'go';
     const { circuit } = book.look(key);
-    const probes = !called && mayProbe(circuit, at, engine.guards.circuit);
-    if (probes) takePlace();
     const inTime = startsInTime(now(), deadline);
+    const probes = inTime && !called && mayProbe(circuit, at, engine.guards.circuit);
+    if (probes) takePlace();
     if (inTime && (called || probes || circuitState(circuit, at) === 'closed')) {
       if (!called) place.leave();
       release('circuit');
@@ -136,7 +135,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     if (!inTime || circuit.openUntil >= toWall(deadline)) {
       place.leave();
       // Whoever is called too late hands the call on.
-      if (called) engine.parking.release(key);
+      if (called) handOn('released');
       return { kind: 'stopped', reason: 'circuit' };
     }
     const next = fromWall(probeAt(circuit, engine.guards.circuit));
@@ -365,17 +364,18 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     const at = wakeAt(phase);
     if (at === undefined && !call.signal) return Promise.race(flights.inFlight.values());
     const timer = at === undefined ? undefined : ports.sleep(Math.max(0, at - now()));
-    const over = new AbortController();
+    // Almost nobody has a signal: only a fetch from inside the worker.
+    const over = call.signal && new AbortController();
     const others = [
       timer?.done,
       phase.kind === 'parked' ? phase.place.signal() : undefined,
-      call.signal && aborted(call.signal, over.signal),
+      call.signal && over && aborted(call.signal, over.signal),
     ].flatMap((other) => other?.then(() => undefined) ?? []);
     try {
       return await Promise.race([...flights.inFlight.values(), ...others]);
     } finally {
       timer?.cancel();
-      over.abort();
+      over?.abort();
     }
   }
 

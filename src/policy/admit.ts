@@ -40,10 +40,7 @@ export const isParked = (
   guards.circuit.parking;
 
 /** How a policy that refuses treats a new request: as a probe, or not at all while the circuit is not closed. */
-export function refusal(
-  { circuit }: OriginRecord,
-  { now, policy, guards }: { now: number; policy: RetryPolicy; guards: Guards },
-): 'none' | 'probe' | 'refuse' {
-  if (policy.circuit !== 'reject' || circuitState(circuit, now) === 'closed') return 'none';
+export function refusal({ circuit }: OriginRecord, now: number, guards: Guards): 'none' | 'probe' | 'refuse' {
+  if (circuitState(circuit, now) === 'closed') return 'none';
   return mayProbe(circuit, now, guards.circuit) ? 'probe' : 'refuse';
 }

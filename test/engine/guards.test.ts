@@ -202,3 +202,17 @@ test('a released request that is held and aborted leaves its release to the next
   expect(world.network.sent.length - before).toBe(1);
   expect(world.network.sent.at(-1)?.request.url).toBe('https://app.test/next');
 });
+
+test('whoever is too late to probe takes no place', async () => {
+  const circuit = { ...CIRCUIT_DEFAULTS, failures: 1, openMs: 1_000 };
+  const world = createWorld({ script: ['reset'], circuit, policy: { attempts: 2, totalMs: 2_000 } });
+  await world.serve({ policy: { attempts: 1 } }).catch(() => {});
+  const late = world.start();
+  late.catch(() => {});
+  await world.time.advance(500);
+  // Asleep until after its deadline: it wakes in half-open, with no time left.
+  world.time.suspend(5_000);
+  await world.time.until(late).catch(() => {});
+  expect(world.network.sent).toHaveLength(2);
+  expect(world.book.look(KEY).circuit.probes).toEqual([]);
+});
