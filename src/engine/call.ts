@@ -17,6 +17,8 @@ export interface Call {
   readonly group: string;
   /** An answer that the browser has asked for already (navigation preload): attempt 1, unless it resolves to nothing. */
   readonly first?: Promise<Response | undefined>;
+  /** The browser is asking for it already, and gives what it gets to attempt 1: that one is neither held nor refused. */
+  readonly raced?: boolean;
   /** Ends it: nothing further is sent, and the answer is the signal's reason. */
   readonly signal?: AbortSignal;
   /** Has whoever asked gone away? Asked before each further attempt. @defaultValue nobody goes */

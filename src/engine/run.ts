@@ -436,11 +436,11 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   // Only at the worker's start; a warm worker sends at once.
   const loading = book.loading(policy.circuit === 'reject' ? REJECT_LOAD_MS : LOAD_MS);
-  if (loading) await loading;
+  if (loading && !call.raced) await loading;
   if (call.signal?.aborted) return { error: call.signal.reason };
   const preload = call.first && (await isUnderWay(call.first)) ? call.first : undefined;
   // What the browser has sent already is not held back.
-  for (let phase = preload ? launch({ preload }) : start(); ; ) {
+  for (let phase = preload ? launch({ preload }) : call.raced ? launch({}) : start(); ; ) {
     if (call.signal?.aborted) {
       abandon(phase, 'aborted');
       return { error: call.signal.reason };
