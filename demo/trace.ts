@@ -74,6 +74,7 @@ export function withEvent(trace: Trace, event: RequestEvent): Trace {
       };
     case 'gave-up':
       return { ...trace, gaveUp: event };
+    case 'hedge-launched':
     case 'recovered':
       return trace;
   }

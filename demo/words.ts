@@ -82,6 +82,8 @@ function requestSentence(event: RequestEvent, trace: Trace | undefined): string 
       return `${who} waits, ${WAITS[event.cause].on}.`;
     case 'released':
       return `${who} goes on: ${WAITS[event.cause].over}.`;
+    case 'hedge-launched':
+      return `${who} takes long: attempt ${event.attempt} was sent beside it.`;
     case 'recovered':
       return `${who} recovered: ${event.status} on attempt ${event.attempts}, after ${duration(event.elapsedMs)}.`;
     case 'gave-up': {

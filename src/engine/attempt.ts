@@ -1,6 +1,7 @@
 import type { Outcome, RetryPolicy } from '../policy/index.js';
-import { isListed } from '../policy/outcome.js';
+import { isListed, type Verdict } from '../policy/outcome.js';
 import { carriesFreshness } from '../policy/retry-after.js';
+import type { Classifier } from './classify.js';
 
 /** One attempt that has come to something: its outcome as data beside the real object it stands for. */
 export type Landing =
@@ -11,31 +12,47 @@ export type Landing =
 export async function land(
   attempt: number,
   sent: Promise<Response>,
-  { policy, now }: { readonly policy: RetryPolicy; readonly now: () => number },
+  {
+    policy,
+    now,
+    classify,
+  }: { readonly policy: RetryPolicy; readonly now: () => number; readonly classify: Classifier | undefined },
 ): Promise<Landing> {
   let response: Response;
   try {
     response = await sent;
   } catch (error) {
-    return { attempt, outcome: { kind: 'network-error' }, error };
+    const outcome = { kind: 'network-error' } as const;
+    return { attempt, outcome: classify ? await judged(outcome, { error }) : outcome, error };
   }
   try {
-    return { attempt, outcome: toOutcome(response, policy, now), response };
+    const { status } = response;
+    const { verdict } = classify ? await judged({ kind: 'response', status }, { response }) : {};
+    return { attempt, outcome: toOutcome(response, verdict, policy, now), response };
   } catch {
     // An answer that cannot be read by us is still the page's.
     return { attempt, outcome: { kind: 'response', status: 0 }, response };
   }
+
+  async function judged(outcome: Outcome, landed: { response?: Response; error?: unknown }): Promise<Outcome> {
+    const verdict = await classify?.(outcome, attempt, landed);
+    return verdict === undefined ? outcome : { ...outcome, verdict };
+  }
 }
 
 /** Headers are read only where something hangs on them, which spares every good answer the work. */
-function toOutcome(response: Response, policy: RetryPolicy, now: () => number): Outcome {
+function toOutcome(response: Response, verdict: Verdict | undefined, policy: RetryPolicy, now: () => number): Outcome {
   const { status, headers } = response;
-  if (!isListed(status, policy)) return { kind: 'response', status };
+  const judged = verdict === undefined ? {} : { verdict };
+  if (verdict === 'deliver' || (verdict === undefined && !isListed(status, policy))) {
+    return { kind: 'response', status, ...judged };
+  }
   const header = (name: string) => headers.get(name);
   const date = header('Date');
   return {
     kind: 'response',
     status,
+    ...judged,
     time: { retryAfter: header('Retry-After'), date, age: header('Age') },
     fresh: carriesFreshness({ cacheControl: header('Cache-Control'), expires: header('Expires'), date }, now()),
   };

@@ -5,6 +5,8 @@ import type { Ports } from './ports.js';
 export const MAX_KEPT_BYTES = 8 * 1_048_576;
 /** How long a failed attempt waits for the size of its body to be known. Counting is local: this is for slow uploads. */
 const COUNT_MS = 250;
+/** 128 kbit/s. Nobody tells when a body has been sent, so an attempt is not overdue before a slow upload could be over. */
+const UPLOAD_BYTES_PER_MS = 16;
 
 /** Bytes of request bodies that are kept now; one per engine. */
 export interface BodyLedger {
@@ -15,6 +17,8 @@ export interface BodyLedger {
 export interface KeptBody {
   /** Is the whole body known to be small enough? Otherwise it has been dropped, and the attempt in flight is the only one. */
   isReplayable(): Promise<boolean>;
+  /** How long its upload may take over a slow connection, as far as its size is known. */
+  uploadMs(): number;
   /** Lets go of the body. */
   release(): void;
 }
@@ -54,6 +58,7 @@ export function keepBody(request: Request, maxBytes: number, ledger: BodyLedger,
         limit.cancel();
       }
     },
+    uploadMs: () => Math.floor(bytes / UPLOAD_BYTES_PER_MS),
     release,
   };
 }

@@ -3,7 +3,9 @@ import type { GiveUpReason, Outcome, RequestFacts, RetryPolicy } from '../policy
 import type { Guards } from '../policy/origin-record.js';
 import type { WaitCause } from '../protocol/index.js';
 import type { BodyLedger } from './body.js';
+import type { Classifier } from './classify.js';
 import type { Device } from './device.js';
+import type { Hedging } from './hedging.js';
 import type { OriginBook, OriginKey } from './origin-book.js';
 import type { Parking } from './parking.js';
 import type { Ports } from './ports.js';
@@ -23,6 +25,8 @@ export interface Call {
   readonly signal?: AbortSignal;
   /** Has whoever asked gone away? Asked before each further attempt. @defaultValue nobody goes */
   readonly isGone?: () => Promise<boolean>;
+  /** What the user's own function says of an attempt. */
+  readonly classify?: Classifier;
   /** Told each step that a user can notice. Never throws. */
   readonly tell: (step: Step) => void;
   /** Keeps the worker alive for work that outlasts the answer. */
@@ -31,7 +35,15 @@ export interface Call {
 
 /** What is told of a run; the teller adds which request it was. */
 export type Step =
-  | { readonly type: 'retry-scheduled'; readonly attempt: number; readonly outcome: Outcome; readonly decision: Retry }
+  | {
+      readonly type: 'retry-scheduled';
+      readonly attempt: number;
+      readonly outcome: Outcome;
+      readonly decision: Retry;
+      /** The origin that is asked next, if it is not the page's own choice. */
+      readonly mirror?: string;
+    }
+  | { readonly type: 'hedge-launched'; readonly attempt: number }
   | { readonly type: 'waiting' | 'released'; readonly cause: WaitCause }
   | { readonly type: 'recovered'; readonly attempts: number; readonly status: number }
   | {
@@ -41,7 +53,7 @@ export type Step =
       readonly reason: GiveUpReason;
     }
   | { readonly type: 'budget-exhausted' }
-  | { readonly type: 'attempt' };
+  | { readonly type: 'attempt'; readonly hedge?: boolean };
 
 type Retry = NextStep & { do: 'retry' };
 
@@ -54,6 +66,7 @@ export interface Engine {
   /** Tells the device's own network trouble from the servers'. */
   readonly device: Device;
   readonly races: Races;
+  readonly hedging: Hedging;
   readonly ledger: BodyLedger;
   /** Told that requests of this origin and group that wait elsewhere may go, one of them. */
   readonly onSuccess: (key: OriginKey) => void;

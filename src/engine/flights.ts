@@ -7,6 +7,8 @@ import type { Place } from './parking.js';
 export interface Flights {
   launched: number;
   readonly inFlight: Map<number, Promise<Landing>>;
+  /** Attempts that can be called off: those that had to be sent with an init anyway. */
+  readonly controllers: Map<number, AbortController>;
   /** The attempt that was sent last, noted before anything else can fail. */
   latest: Promise<Landing> | undefined;
   /** The most recent answer whose body can still be read. */
@@ -24,6 +26,7 @@ export interface Flights {
 export const createFlights = (): Flights => ({
   launched: 0,
   inFlight: new Map(),
+  controllers: new Map(),
   latest: undefined,
   response: undefined,
   kept: undefined,

@@ -1,7 +1,9 @@
 /** The retry engine: anywhere `fetch` exists, with everything it takes from the world as a port. */
 
 export type { Call, Engine, Step } from './call.js';
+export { type Classified, type Classifier, type Classify, createClassifier } from './classify.js';
 export { createDevice } from './device.js';
+export { createHedging } from './hedging.js';
 export { createOriginBook, type GuardListener, type OriginBook, type OriginKey } from './origin-book.js';
 export { createParking } from './parking.js';
 export { type Ports, platformPorts, type Sleep } from './ports.js';

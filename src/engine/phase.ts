@@ -1,10 +1,11 @@
 import type { GiveUpReason } from '../policy/index.js';
+import type { As } from './evidence.js';
 import type { Place } from './parking.js';
 
 /** What a run does between two events. All instants are of the run's own clock. */
 export type Phase =
-  /** The newest attempt is on its way; at `overtakeAt` the next may start beside it. */
-  | { readonly kind: 'flying'; readonly overtakeAt?: number }
+  /** An attempt is on its way; at `hedgeAt` another may be sent beside it, at `overtakeAt` it is overdue. */
+  | { readonly kind: 'flying'; readonly overtakeAt?: number; readonly hedgeAt?: number | undefined }
   /** The next attempt starts at `until`; it has been paid for. */
   | { readonly kind: 'waiting'; readonly until: number; readonly cost: number }
   /** The device is offline; it is asked again at `askAt`. */
@@ -15,7 +16,7 @@ export type Phase =
       readonly until: number;
       readonly spread: boolean;
       readonly cost: number | undefined;
-      readonly as: 'probe' | 'released' | undefined;
+      readonly as: As | undefined;
     }
   /** Nobody retries alone while the circuit is not closed; at `lookAt` this one may try if nobody else does. */
   | { readonly kind: 'parked'; readonly place: Place; readonly lookAt: number }
@@ -26,7 +27,7 @@ export type Phase =
 export function wakeAt(phase: Phase): number | undefined {
   switch (phase.kind) {
     case 'flying':
-      return phase.overtakeAt;
+      return phase.hedgeAt ?? phase.overtakeAt;
     case 'waiting':
       return phase.until;
     case 'offline':

@@ -11,6 +11,8 @@ export interface Ports {
   sleep(ms: number): Sleep;
   /** False only if the device says that it is offline; true proves nothing. */
   isOnline(): boolean;
+  /** Does the user ask for less traffic (Save-Data)? False where nobody can tell. */
+  savesData(): boolean;
 }
 
 /** A wait that can be ended early without leaving a timer behind; cancelling leaves `done` pending. */
@@ -34,4 +36,6 @@ export const platformPorts: Ports = {
     return { done, cancel: () => clearTimeout(timer) };
   },
   isOnline: () => globalThis.navigator?.onLine !== false,
+  // Chromium only.
+  savesData: () => (globalThis.navigator as { connection?: { saveData?: boolean } })?.connection?.saveData === true,
 };

@@ -1,110 +1,117 @@
 import { admit, isParked, refusal } from '../policy/admit.js';
 import { costOf } from '../policy/budget.js';
-import { attemptsAllowed, circuitState, mayProbe, probeAt, releases } from '../policy/circuit.js';
+import { attemptsAllowed, circuitState, mayProbe, probeAt } from '../policy/circuit.js';
 import { deadlineAt, startsInTime } from '../policy/deadline.js';
-import { afterFailure, askedUntil, isFinal } from '../policy/decide.js';
+import { afterFailure, askedUntil, isFinal, type NextStep } from '../policy/decide.js';
+import { mayHedge } from '../policy/hedge.js';
 import { HOLD_SPREAD_MS } from '../policy/hold.js';
-import type { GiveUpReason, Outcome, RequestFacts } from '../policy/index.js';
+import type { GiveUpReason, Outcome, RetryPolicy } from '../policy/index.js';
+import { attemptsOver, rotates } from '../policy/mirrors.js';
 import type { OriginRecord } from '../policy/origin-record.js';
 import { isThrottled } from '../policy/outcome.js';
-import { cacheBypass, mayRace, takesOriginal } from '../policy/replay.js';
+import { mayRace } from '../policy/replay.js';
 import type { WaitCause } from '../protocol/index.js';
 import { type Landing, land } from './attempt.js';
 import { keepBody } from './body.js';
 import type { Call, Engine } from './call.js';
 import { steadyClock } from './clock.js';
 import { cancelBody, discard } from './discard.js';
+import { type As, createEvidence, saysNothing } from './evidence.js';
 import { type Flights, keep, type Result, wholeAnswer } from './flights.js';
 import type { Place } from './parking.js';
 import { type Phase, wakeAt } from './phase.js';
 import { refuse } from './refusal.js';
+import { createSender } from './send.js';
+import { type Target, targetsOf } from './target.js';
 
 /** Sends a request as often as its policy allows until an answer is final. Throws only if the engine itself fails. */
 export async function run(call: Call, flights: Flights, engine: Engine): Promise<Result> {
-  const { request, facts, policy } = call;
-  const { ports, book, races } = engine;
-  const key = { origin: facts.origin, group: call.group };
+  const { request, facts } = call;
+  const { ports, book, races, hedging, guards } = engine;
+  const targets = targetsOf(call);
+  const policy: RetryPolicy =
+    targets.length === 1 ? call.policy : { ...call.policy, attempts: attemptsOver(call.policy, targets.length) };
+  const sender = createSender(call, flights, engine);
+  const evidence = createEvidence(call, flights, engine);
   const now = steadyClock(ports);
   const startedAt = now();
   const deadline = deadlineAt(startedAt, policy.totalMs);
-  const paid = new Map<number, number>();
+  const hedges = policy.hedge && mayHedge(facts) && !ports.savesData() ? policy.hedge : undefined;
+  /** The server that the next attempt goes to. */
+  let target: Target = targets[0];
+  /** What attempts were paid for, and out of whose budget. */
+  const paid = new Map<number, { readonly cost: number; readonly target: Target }>();
   /** Attempts that count against the limit: those that failed while the device was offline do not. */
   let counted = 0;
   /** How often an attempt has failed by each status or cause: some allow fewer retries than others. */
   const failures = new Map<number | string, number>();
-  let discardedFresh = false;
-  /** No attempt starts before: the latest time that any answer so far has named. */
-  let notBefore: number | undefined;
+  /** The attempts up to this one are overdue: their answers are welcome, but nobody counts on them. */
+  let overdueUpTo = 0;
+  let lastStartedAt = startedAt;
   let previousDelayMs: number | undefined;
   /** Has anybody been told of trouble? Then they are told how it ended. */
   let troubled = false;
   let waitingFor: WaitCause | undefined;
-
   /** This request goes through a hold, because it has less time than that lasts: no retries. */
   let passing = false;
-  /** And would end that hold by a good answer. */
-  let disproves = false;
-  /** Attempts that have not testified yet: when they were launched (wall clock), and on whose account. */
-  const launches = new Map<number, { readonly launchedAt: number; readonly as?: 'probe' | 'released' }>();
-  let lastLaunchedAt = ports.now();
-  /** Its place among the probes, if it is one. */
-  let probeUntil = 0;
   /** When the price of the next attempt was paid (wall clock). */
-  let reservedAt = lastLaunchedAt;
+  let reservedAt = ports.now();
 
   // What is shared with others is told in wall clock, what this request waits for in a clock that is never set back.
   const toWall = (at: number): number => at - now() + ports.now();
   const fromWall = (at: number): number => at - ports.now() + now();
 
-  const admission = () => admit(book.look(key), facts.path, { now: ports.now(), deadline: toWall(deadline), policy });
+  const admission = ({ key }: Target = target) =>
+    admit(book.look(key), facts.path, { now: ports.now(), deadline: toWall(deadline), policy });
+
+  /** Would this server be asked at once? */
+  const isFree = (other: Target): boolean =>
+    circuitState(book.look(other.key).circuit, ports.now()) === 'closed' &&
+    admission(other).do === 'go' &&
+    (other.notBefore ?? 0) <= now();
+
+  /** The next server in turn; one that would not be asked at once is passed over, which costs no attempt. */
+  function nextTarget(): Target {
+    const at = targets.indexOf(target);
+    return [...targets.slice(at + 1), ...targets.slice(0, at)].find(isFree) ?? target;
+  }
 
   /** Starts an attempt unless the server has asked for time; `cost` is what it was paid for. */
-  function start(cost?: number, as?: 'probe' | 'released'): Phase {
+  function start(cost?: number, as?: As): Phase {
     const refuses = policy.circuit === 'reject' && flights.launched === 0 && as === undefined;
-    const refused = refuses ? refusal(book.look(key), ports.now(), engine.guards) : 'none';
+    const refused = refuses ? refusal(book.look(target.key), ports.now(), guards) : 'none';
     if (refused === 'refuse') return refuseNow();
     const admitted = admission();
     if (refused === 'probe' && admitted.do !== 'wait') {
       // One attempt is all that a probe has.
       passing = true;
-      return probe(cost);
+      evidence.takePlace(target);
+      return launch({ cost, as: 'probe' });
     }
     if (admitted.do === 'go' || (admitted.do === 'pass-through' && flights.launched === 0)) {
       passing = admitted.do === 'pass-through';
-      disproves = passing;
-      return launch({ cost, as });
+      return launch({ cost, as, disproves: passing });
     }
     if (admitted.do === 'wait') {
       wait('hold');
       return { kind: 'held', until: fromWall(admitted.until), spread: false, cost, as };
     }
     refund(cost);
-    handOn(as);
+    evidence.handOn(as, target);
     return { kind: 'stopped', reason: 'hold' };
   }
 
   /** Answered without being sent. */
   function refuseNow(): Phase {
-    const { circuit } = book.look(key);
-    flights.response = refuse(facts.origin, probeAt(circuit, engine.guards.circuit) - ports.now());
+    const { circuit } = book.look(target.key);
+    flights.response = refuse(target.key.origin, probeAt(circuit, guards.circuit) - ports.now());
     return { kind: 'stopped', reason: 'circuit' };
-  }
-
-  function takePlace(): void {
-    const at = ports.now();
-    probeUntil = at + engine.guards.circuit.probeMs;
-    book.record(key, { kind: 'probe-launched', at, until: probeUntil });
-  }
-
-  function probe(cost?: number): Phase {
-    takePlace();
-    return launch({ cost, as: 'probe' });
   }
 
   /** The time that the server asked for is over, or it has asked for more. One goes at once, the others spread. */
   function endOfHold(phase: Phase & { kind: 'held' }): Phase {
     if (admission().do !== 'go') return start(phase.cost, phase.as);
-    if (!phase.spread && !engine.parking.isFirstAfter(key, toWall(phase.until))) {
+    if (!phase.spread && !engine.parking.isFirstAfter(target.key, toWall(phase.until))) {
       const spreadMs = ports.random() * Math.min(HOLD_SPREAD_MS, Math.max(0, deadline - now() - 1));
       return { ...phase, until: now() + spreadMs, spread: true };
     }
@@ -114,7 +121,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   function park(): Phase {
     flights.place?.leave();
-    flights.place = engine.parking.park(key);
+    flights.place = engine.parking.park(target.key);
     wait('circuit');
     return look(flights.place);
   }
@@ -123,10 +130,10 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   function look(place: Place): Phase {
     const at = ports.now();
     const called = place.take() === 'go';
-    const { circuit } = book.look(key);
+    const { circuit } = book.look(target.key);
     const inTime = startsInTime(now(), deadline);
-    const probes = inTime && !called && mayProbe(circuit, at, engine.guards.circuit);
-    if (probes) takePlace();
+    const probes = inTime && !called && mayProbe(circuit, at, guards.circuit);
+    if (probes) evidence.takePlace(target);
     if (inTime && (called || probes || circuitState(circuit, at) === 'closed')) {
       if (!called) place.leave();
       release('circuit');
@@ -135,10 +142,10 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     if (!inTime || circuit.openUntil >= toWall(deadline)) {
       place.leave();
       // Whoever is called too late hands the call on.
-      if (called) handOn('released');
+      if (called) evidence.handOn('released', target);
       return { kind: 'stopped', reason: 'circuit' };
     }
-    const next = fromWall(probeAt(circuit, engine.guards.circuit));
+    const next = fromWall(probeAt(circuit, guards.circuit));
     return { kind: 'parked', place, lookAt: Math.min(deadline, next) };
   }
 
@@ -153,63 +160,71 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     call.tell({ type: 'released', cause });
   }
 
-  function launch({ cost, as, preload }: Launch): Phase {
+  function launch({ cost, as, preload, hedge = false, disproves = false }: Launch): Phase {
     const attempt = flights.launched + 1;
-    // Not before something is sent: a body that turns out to be too large is not kept for an attempt to come.
-    if (attempt === 1 && facts.hasBody) {
-      flights.body = keepBody(request, policy.maxReplayBytes, engine.ledger, ports);
-    }
-    lastLaunchedAt = ports.now();
-    if (attempt === 1 && engine.guards.budget.kind === 'windowed') {
-      book.record(key, { kind: 'request-began', at: lastLaunchedAt });
-    }
-    launches.set(attempt, { launchedAt: lastLaunchedAt, ...(as === undefined ? {} : { as }) });
+    if (attempt === 1) begin();
+    if (sender.cutsOff) cutOff();
+    lastStartedAt = now();
     counted += 1;
-    const sent = preload ? preload.then((first) => first ?? ports.fetch(request)) : send(take(attempt));
-    flights.latest = land(attempt, sent, { policy, now: ports.now });
+    evidence.launched(attempt, target, { as, passing: disproves });
+    const sent = preload
+      ? preload.then((first) => first ?? ports.fetch(request))
+      : sender.send(target, counted >= policy.attempts);
+    flights.latest = land(attempt, sent, { policy, now: ports.now, classify: call.classify });
     flights.launched = attempt;
-    if (cost !== undefined) paid.set(attempt, cost);
+    if (cost !== undefined) paid.set(attempt, { cost, target });
     flights.inFlight.set(attempt, flights.latest);
-    call.tell({ type: 'attempt' });
-    return overtakes() || as === 'probe'
-      ? { kind: 'flying', overtakeAt: now() + policy.attemptTimeoutMs }
-      : { kind: 'flying' };
+    call.tell({ type: 'attempt', ...(hedge ? { hedge } : {}) });
+    const alone = as !== undefined || passing;
+    const hedgeMs = hedges && !alone ? hedging.afterMs(target.key, hedges) : undefined;
+    if (!overtakes() && as !== 'probe') return { kind: 'flying' };
+    const overtakeAt = now() + policy.attemptTimeoutMs;
+    const hedgeAt = hedgeMs === undefined ? undefined : now() + hedgeMs;
+    return { kind: 'flying', overtakeAt, hedgeAt: hedgeAt !== undefined && hedgeAt < overtakeAt ? hedgeAt : undefined };
   }
 
-  const overtakes = (): boolean => mayRace(facts) && counted < policy.attempts && !passing;
-
-  /** What an attempt fetches. While the device is offline even the last one takes a clone, because it will not count. */
-  const take = (attempt: number): Request =>
-    takesOriginal(facts, facts.hasBody ? counted : attempt, policy.attempts) && (attempt === 1 || ports.isOnline())
-      ? request
-      : request.clone();
-
-  async function send(sent: Request): Promise<Response> {
-    // Async, so that a fetch that throws is an outcome like any other.
-    if (bypass() !== 'reload') return ports.fetch(sent);
-    return ports.fetch(sent, { cache: 'reload', referrer: request.referrer, referrerPolicy: request.referrerPolicy });
+  /** Not before something is sent: a body that turns out to be too large is not kept for an attempt to come. */
+  function begin(): void {
+    if (facts.hasBody) flights.body = keepBody(request, policy.maxReplayBytes, engine.ledger, ports);
+    if (guards.budget.kind === 'windowed') book.record(target.key, { kind: 'request-began', at: ports.now() });
+    if (hedges) hedging.began(target.key);
   }
 
-  const bypass = () => cacheBypass(facts, { discardedFresh, inFlight: flights.inFlight.size > 0 });
+  const overtakes = (): boolean => (mayRace(facts) || sender.cutsOff) && counted < policy.attempts && !passing;
+
+  /** What is overdue has had its time, and that of the wait. */
+  function cutOff(): void {
+    for (const attempt of flights.inFlight.keys()) {
+      if (attempt > overdueUpTo) continue;
+      flights.inFlight.delete(attempt);
+      flights.controllers.get(attempt)?.abort();
+    }
+  }
+
+  /** How many are under way that may well bring an answer. */
+  const hopes = (): number => [...flights.inFlight.keys()].filter((attempt) => attempt > overdueUpTo).length;
 
   const parks = (record: OriginRecord, at: number): boolean =>
-    isParked(record, { now: at, deadline: toWall(deadline), policy, guards: engine.guards });
+    isParked(record, { now: at, deadline: toWall(deadline), policy, guards });
 
-  /** The newest attempt failed or is overdue: what now? */
-  async function react(outcome: Outcome): Promise<Phase> {
+  /** What follows an attempt that failed or is overdue; a retry is paid for. Moves on to the next server if there is one. */
+  async function decide(outcome: Outcome, failed: Target): Promise<{ decision: NextStep; cost: number }> {
     // A retry waits anyway: what it may cost is decided by what is stored, however long that takes to read.
     await book.loading();
-    const replayable = (await flights.body?.isReplayable()) !== false && bypass() !== 'impossible';
+    if (failed === target && rotates(outcome, policy)) target = nextTarget();
+    const replayable = (await flights.body?.isReplayable()) !== false && sender.canPass(target);
     // Whoever reloads asks anew, and has waited already.
-    const cost = facts.reloaded ? 0 : costOf(isThrottled(outcome), engine.guards.budget);
+    const cost = facts.reloaded ? 0 : costOf(isThrottled(outcome), guards.budget);
     const how = howOf(outcome);
     const alike = failures.get(how) ?? 1;
     const at = ports.now();
-    const record = book.look(key);
+    const record = book.look(target.key);
     const { circuit } = record;
+    const { notBefore } = target;
     const decision = afterFailure({
       outcome,
-      request: facts,
+      elsewhere: failed !== target,
+      request: target.facts,
       policy,
       attempt: passing ? policy.attempts : counted,
       alike,
@@ -219,36 +234,92 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       circuit: {
         state: circuitState(circuit, at),
         parked: parks(record, at),
-        attempts: attemptsAllowed(circuit, policy.attempts, engine.guards.circuit),
+        attempts: attemptsAllowed(circuit, policy.attempts, guards.circuit),
       },
       online: ports.isOnline(),
-      affordable: book.affords(key, cost),
+      affordable: book.affords(target.key, cost),
       previousDelayMs,
       ...(notBefore === undefined ? {} : { notBefore }),
       random: ports.random,
     });
-    if (decision.do === 'wait-online') failures.set(how, alike - 1);
+    if (decision.do === 'wait-online') {
+      failures.set(how, alike - 1);
+      counted -= 1;
+    }
+    // At once: others decide meanwhile.
+    if (decision.do === 'retry') reserve(cost);
+    return { decision, cost };
+  }
+
+  /** Nothing that is hoped for is under way any more: what now? */
+  async function react(outcome: Outcome, failed: Target): Promise<Phase> {
+    const { decision, cost } = await decide(outcome, failed);
     switch (decision.do) {
       case 'give-up':
-        if (decision.reason === 'budget' && book.noticesExhaustion(key)) call.tell({ type: 'budget-exhausted' });
+        if (decision.reason === 'budget' && book.noticesExhaustion(target.key)) call.tell({ type: 'budget-exhausted' });
         return { kind: 'stopped', reason: decision.reason };
       case 'wait-online':
-        return waitOnline();
+        wait('offline');
+        return askLater();
       case 'park':
         await freeConnection();
         return park();
       case 'retry': {
         const until = now() + decision.delayMs;
         previousDelayMs = decision.delayMs;
-        reservedAt = ports.now();
-        book.record(key, { kind: 'retry-reserved', at: reservedAt, cost });
         call.keepAlive(book.written());
         await freeConnection();
-        troubled = true;
-        call.tell({ type: 'retry-scheduled', attempt: counted, outcome, decision });
+        tellOfRetry(outcome, decision);
         return { kind: 'waiting', until, cost };
       }
     }
+  }
+
+  /** One of several has failed: another takes its place at once, unless waiting is called for. Then the others are waited for. */
+  async function replace(outcome: Outcome, failed: Target, phase: Phase): Promise<Phase> {
+    const { decision, cost } = await decide(outcome, failed);
+    await freeConnection();
+    if (decision.do !== 'retry') return phase;
+    if (decision.by !== 'backoff' || admission().do !== 'go') {
+      refund(cost);
+      return phase;
+    }
+    tellOfRetry(outcome, { ...decision, delayMs: 0 });
+    return launch({ cost });
+  }
+
+  function tellOfRetry(outcome: Outcome, decision: NextStep & { do: 'retry' }): void {
+    troubled = true;
+    const { mirror, key } = target;
+    call.tell({
+      type: 'retry-scheduled',
+      attempt: counted,
+      outcome,
+      decision,
+      ...(mirror ? { mirror: key.origin } : {}),
+    });
+  }
+
+  /** No answer yet: one more beside it, if it does no harm. */
+  function hedge(phase: Phase & { kind: 'flying' }, { max }: { readonly max: number }): Phase {
+    const { key } = target;
+    const { circuit } = book.look(key);
+    const cost = costOf(false, guards.budget);
+    const may =
+      counted < attemptsAllowed(circuit, policy.attempts, guards.circuit) &&
+      hopes() <= max &&
+      circuitState(circuit, ports.now()) === 'closed' &&
+      admission().do === 'go' &&
+      (target.notBefore ?? 0) <= now() &&
+      startsInTime(now(), deadline) &&
+      ports.isOnline() &&
+      // What is stored may be less than what is remembered here.
+      book.loading() === undefined &&
+      book.affords(key, cost);
+    if (!may || !hedging.take(key)) return { ...phase, hedgeAt: undefined };
+    reserve(cost);
+    call.tell({ type: 'hedge-launched', attempt: counted + 1 });
+    return launch({ cost, hedge: true });
   }
 
   /** No connection is held through a wait. */
@@ -257,12 +328,6 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     const kept = await discard(flights.response, ports);
     if (kept.whole || !flights.kept?.whole) flights.kept = kept;
     flights.response = flights.kept.response;
-  }
-
-  function waitOnline(): Phase {
-    counted -= 1;
-    wait('offline');
-    return askLater();
   }
 
   const askLater = (): Phase => ({ kind: 'offline', askAt: Math.min(now() + ASK_ONLINE_MS, deadline) });
@@ -275,27 +340,33 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     engine.device.changed(ports.now());
     book.backOnline();
     release('offline');
-    const until = Math.max(notBefore ?? 0, now() + ports.random() * Math.min(ONLINE_SPREAD_MS, leftMs));
+    const until = Math.max(target.notBefore ?? 0, now() + ports.random() * Math.min(ONLINE_SPREAD_MS, leftMs));
     if (until > deadline) return { kind: 'stopped', reason: 'retry-after' };
     return { kind: 'waiting', until, cost: 0 };
   }
 
   /** The newest attempt is overdue: the next may start beside it, if not too many of this origin are overtaken. */
   async function overtake(): Promise<Phase> {
+    const newest = flights.launched;
     if (!overtakes()) {
       // A probe that does not answer has found out enough.
-      testify(flights.launched, 'failed');
+      evidence.overdue(newest);
       return { kind: 'flying' };
     }
-    const leave = races.enter(facts.origin);
+    const dueAt = lastStartedAt + policy.attemptTimeoutMs + (flights.body?.uploadMs() ?? 0);
+    if (now() < dueAt) return { kind: 'flying', overtakeAt: dueAt };
+    const { key } = evidence.targetOf(newest);
+    const leave = sender.cutsOff ? () => {} : races.enter(key.origin);
     if (leave === undefined) return { kind: 'flying' };
     let overtaken = false;
     try {
-      const overdue = flights.inFlight.get(flights.launched);
-      testify(flights.launched, 'failed');
+      const overdue = flights.inFlight.get(newest);
+      evidence.overdue(newest);
+      overdueUpTo = newest;
       const timeout = { kind: 'timeout', afterMs: policy.attemptTimeoutMs } as const;
+      const verdict = await call.classify?.(timeout, newest, {});
       failedBy(timeout);
-      const next = await react(timeout);
+      const next = await react(verdict === undefined ? timeout : { ...timeout, verdict }, evidence.targetOf(newest));
       overtaken = next.kind === 'waiting' || next.kind === 'parked';
       if (overtaken) void overdue?.then(leave);
       return next;
@@ -309,61 +380,30 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   };
 
   /** What an answer that is not delivered says about the attempts to come, whichever attempt brought it. */
-  function learn(outcome: Outcome): void {
+  function learn(outcome: Outcome, from: Target): void {
     if (outcome.kind !== 'response') return;
-    discardedFresh ||= outcome.fresh === true;
+    from.discardedFresh ||= outcome.fresh === true;
     const at = ports.now();
-    const until = askedUntil(outcome, facts, policy, at);
+    const until = askedUntil(outcome, from.facts, policy, at);
     if (until === undefined) return;
-    notBefore = Math.max(notBefore ?? 0, now() + until - at);
+    from.notBefore = Math.max(from.notBefore ?? 0, now() + until - at);
     if (until <= at) return;
     const { status } = outcome;
     const { maxMs, overMax } = policy.retryAfter;
     // A policy that cuts the server's time short does not hold others for longer either.
     const held = overMax === 'truncate' ? Math.min(until, at + maxMs) : until;
-    book.record(key, { kind: 'hold-asked', at, status, path: facts.path, until: held, scope: policy.holdScope });
-  }
-
-  function verdictOn(landing: Landing, final: boolean): 'good' | 'failed' | 'lost' | 'nothing' {
-    if (!saysNothing(landing, facts)) return final ? 'good' : 'error' in landing ? 'lost' : 'failed';
-    // That its server can be reached is news while that is in doubt.
-    const inDoubt = circuitState(book.look(key).circuit, ports.now()) !== 'closed';
-    return inDoubt && 'response' in landing ? 'good' : 'nothing';
-  }
-
-  /** Every attempt is evidence for all requests of this origin and group: for or against its server. */
-  function testify(attempt: number, verdict: 'good' | 'failed' | 'lost' | 'nothing'): void {
-    const launch = launches.get(attempt);
-    // Once: an overdue attempt that fails in the end has been held against the server already.
-    if (launch === undefined || !launches.delete(attempt)) return;
-    if (launch.as === 'released') flights.place?.leave();
-    const at = ports.now();
-    if (verdict === 'good') {
-      book.record(key, { kind: 'attempt-succeeded', at, ...launch, ...(launch.as === 'probe' ? { probeUntil } : {}) });
-      if (disproves) book.record(key, { kind: 'hold-disproved', at, path: facts.path });
-      if (releases(book.look(key).circuit, launch.launchedAt)) callNext(at);
-      return;
-    }
-    // The device's own network is not the server's fault.
-    if (verdict === 'nothing' || (verdict === 'lost' && engine.device.isSuspect(facts.origin, at))) {
-      if (launch.as === 'probe') handOn('probe');
-      return;
-    }
-    book.record(key, { kind: 'attempt-failed', at, ...launch });
-  }
-
-  /** A success shows that the server is back: one of those that wait for it may go, here and elsewhere. */
-  function callNext(at: number): void {
-    engine.parking.release(key);
-    engine.onSuccess(key);
-    if (engine.parking.isEmpty(key)) book.record(key, { kind: 'drained', at });
+    book.record(from.key, { kind: 'hold-asked', at, status, path: facts.path, until: held, scope: policy.holdScope });
   }
 
   /** The next attempt that lands; `undefined` if something else is to be looked at before. */
   async function nextLanding(phase: Phase): Promise<Landing | undefined> {
-    const at = wakeAt(phase);
-    if (at === undefined && !call.signal) return Promise.race(flights.inFlight.values());
-    const timer = at === undefined ? undefined : ports.sleep(Math.max(0, at - now()));
+    const at = Math.min(
+      wakeAt(phase) ?? Number.POSITIVE_INFINITY,
+      policy.hardTotal ? deadline : Number.POSITIVE_INFINITY,
+    );
+    const timed = at < Number.POSITIVE_INFINITY;
+    if (!timed && !call.signal) return Promise.race(flights.inFlight.values());
+    const timer = timed ? ports.sleep(Math.max(0, at - now())) : undefined;
     // Almost nobody has a signal: only a fetch from inside the worker.
     const over = call.signal && new AbortController();
     const others = [
@@ -379,19 +419,18 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     }
   }
 
-  /** What this request was to find out, or was called for, is left to the next. */
-  function handOn(as: 'probe' | 'released' | undefined): void {
-    if (as === 'probe') book.record(key, { kind: 'probe-abandoned', at: ports.now(), until: probeUntil });
-    if (as === 'released') engine.parking.release(key);
+  /** No further attempt will start: what was paid for and called for is given back. */
+  function letGo(phase: Phase): void {
+    if (phase.kind === 'waiting' || phase.kind === 'held') refund(phase.cost);
+    if (phase.kind === 'held') evidence.handOn(phase.as, target);
+    if (phase.kind === 'parked' && phase.place.take() === 'go') evidence.handOn('released', target);
+    evidence.letGo();
   }
 
   /** Whoever asked does not want to know any more. That says nothing about the server. */
   function abandon(phase: Phase, reason: 'aborted' | 'client-gone'): void {
     if (flights.response) cancelBody(flights.response);
-    if (phase.kind === 'waiting' || phase.kind === 'held') refund(phase.cost);
-    if (phase.kind === 'held') handOn(phase.as);
-    if (phase.kind === 'parked' && phase.place.take() === 'go') handOn('released');
-    for (const { as } of launches.values()) handOn(as);
+    letGo(phase);
     if (troubled) call.tell({ type: 'gave-up', attempts: counted, status: flights.response?.status, reason });
   }
 
@@ -412,26 +451,38 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     }
   }
 
-  function refund(cost: number | undefined, launched = false): void {
+  function reserve(cost: number): void {
+    reservedAt = ports.now();
+    book.record(target.key, { kind: 'retry-reserved', at: reservedAt, cost });
+  }
+
+  function refund(cost: number | undefined, { key } = target, launched = false): void {
     if (cost) book.record(key, { kind: 'retry-refunded', at: ports.now(), cost, launched, reservedAt });
   }
 
   function deliver(landing: Landing & { response: Response }, phase: Phase): Result {
-    refund(paid.get(landing.attempt), true);
+    const payment = paid.get(landing.attempt);
+    refund(payment?.cost, payment?.target, true);
     if (phase.kind === 'waiting' || phase.kind === 'held') refund(phase.cost);
     if (flights.launched === 1 && !saysNothing(landing, facts)) {
-      book.record(key, { kind: 'first-try-succeeded', at: ports.now() });
+      book.record(target.key, { kind: 'first-try-succeeded', at: ports.now() });
+    }
+    // Where the answer came from elsewhere, the first would have taken longer still.
+    if (hedges && (landing.attempt === 1 || flights.inFlight.has(1))) {
+      hedging.took(evidence.targetOf(1).key, now() - firstStartedAt);
     }
     if (troubled) call.tell({ type: 'recovered', attempts: counted, status: landing.response.status });
     return { response: landing.response };
   }
 
   function giveUp(reason: GiveUpReason): Result {
-    const theirs = flights.launched > 0 && reason !== 'offline' && (flights.response || !facts.choosy);
-    if (theirs) book.record(key, { kind: 'request-failed', at: ports.now(), launchedAt: lastLaunchedAt });
+    const failed = flights.response ?? (facts.choosy ? undefined : flights.failure);
+    if (flights.launched > 0 && reason !== 'offline' && (failed || overdueUpTo > 0)) evidence.failed();
     const status = counted > 0 ? flights.response?.status : undefined;
     call.tell({ type: 'gave-up', attempts: counted, status, reason });
-    return flights.response ? { response: flights.response } : { error: flights.failure?.error };
+    if (flights.response) return { response: flights.response };
+    const nothing = () => new DOMException(`no answer within ${policy.totalMs} ms`, 'TimeoutError');
+    return { error: flights.failure ? flights.failure.error : nothing() };
   }
 
   // Only at the worker's start; a warm worker sends at once.
@@ -439,8 +490,11 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   if (loading && !call.raced) await loading;
   if (call.signal?.aborted) return { error: call.signal.reason };
   const preload = call.first && (await isUnderWay(call.first)) ? call.first : undefined;
+  const sentAlready = preload !== undefined || call.raced === true;
+  if (targets.length > 1 && !sentAlready && !isFree(target)) target = nextTarget();
+  const firstStartedAt = now();
   // What the browser has sent already is not held back.
-  for (let phase = preload ? launch({ preload }) : call.raced ? launch({}) : start(); ; ) {
+  for (let phase = sentAlready ? launch({ preload }) : start(); ; ) {
     if (call.signal?.aborted) {
       abandon(phase, 'aborted');
       return { error: call.signal.reason };
@@ -452,21 +506,25 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       continue;
     }
     if (landing !== undefined) {
-      const newest = landing.attempt === flights.launched && phase.kind === 'flying';
+      const { attempt, outcome } = landing;
+      const from = evidence.targetOf(attempt);
       keep(landing, flights);
-      const final = 'response' in landing && isFinal(landing.outcome, facts, policy);
-      testify(landing.attempt, verdictOn(landing, final));
+      const final = 'response' in landing && isFinal(outcome, facts, policy);
+      evidence.landed(landing, final);
       if (final) return deliver(landing, phase);
-      learn(landing.outcome);
-      failedBy(landing.outcome);
-      if (newest) {
-        phase = await react(landing.outcome);
-      } else if (phase.kind === 'waiting' && saysMore(landing.outcome)) {
+      learn(outcome, from);
+      failedBy(outcome);
+      if (phase.kind === 'flying' && attempt > overdueUpTo) {
+        phase = hopes() > 0 ? await replace(outcome, from, phase) : await react(outcome, from);
+      } else if (phase.kind === 'waiting' && from === target && saysMore(outcome)) {
         refund(phase.cost);
-        phase = await react(landing.outcome);
+        phase = await react(outcome, from);
       } else if (phase.kind !== 'stopped') {
         await freeConnection();
       }
+    } else if (policy.hardTotal && now() >= deadline) {
+      letGo(phase);
+      return giveUp('deadline');
     } else if (phase.kind !== 'flying' && (await isInVain())) {
       abandon(phase, 'client-gone');
       return flights.failure ?? { error: new DOMException('the client has gone', 'AbortError') };
@@ -479,7 +537,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   function timeIsUp(phase: Phase): Phase | Promise<Phase> {
     switch (phase.kind) {
       case 'flying':
-        return overtake();
+        return hedges && phase.hedgeAt !== undefined ? hedge(phase, hedges) : overtake();
       case 'waiting':
         return endOfWait(phase);
       case 'offline':
@@ -495,7 +553,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   function endOfWait({ cost }: Phase & { kind: 'waiting' }): Phase {
     const at = ports.now();
-    const record = book.look(key);
+    const record = book.look(target.key);
     // The circuit may have opened meanwhile: then nobody retries alone, and the price of it comes back.
     if (circuitState(record.circuit, at) !== 'closed') {
       refund(cost);
@@ -513,9 +571,13 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 interface Launch {
   /** What it was paid for. */
   readonly cost?: number | undefined;
-  readonly as?: 'probe' | 'released' | undefined;
+  readonly as?: As | undefined;
   /** What the browser has sent already. */
-  readonly preload?: Promise<Response | undefined>;
+  readonly preload?: Promise<Response | undefined> | undefined;
+  /** It is sent beside one that has not failed. */
+  readonly hedge?: boolean;
+  /** It goes through a hold, which a good answer ends. */
+  readonly disproves?: boolean;
 }
 
 const howOf = (outcome: Outcome): number | string => (outcome.kind === 'response' ? outcome.status : outcome.kind);
@@ -534,10 +596,6 @@ const aborted = (signal: AbortSignal, over: AbortSignal): Promise<void> =>
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true, signal: over });
   });
-
-/** Whoever may not read an answer cannot tell good from bad, nor a lost connection from an answer that is refused. */
-const saysNothing = (landing: Landing, { choosy }: RequestFacts): boolean =>
-  'response' in landing ? landing.response.type === 'opaque' : choosy;
 
 /** An overtaken attempt that brings a time after all knows more than the clock did. */
 const saysMore = (outcome: Outcome): boolean =>

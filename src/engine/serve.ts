@@ -12,6 +12,7 @@ export async function serve(call: Call, engine: Engine, onFault: (fault: unknown
   let result: Result | undefined;
   try {
     result = await run(call, flights, engine);
+    for (const attempt of flights.inFlight.keys()) flights.controllers.get(attempt)?.abort();
   } catch (fault) {
     report(fault, onFault);
     result = await salvage(call, flights, engine);

@@ -13,7 +13,7 @@ export type Check = (value: unknown, path: string) => void;
 export const object =
   (checks: Readonly<Record<string, Check>>, required: readonly string[] = []): Check =>
   (value, path) => {
-    if (!isPlain(value)) refuse(value, path, 'must be an object');
+    if (!isPlain(value)) refuse(value, path, 'must be an object', `it may have ${Object.keys(checks).join(', ')}`);
     for (const [key, inner] of Object.entries(value)) {
       const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
       if (!check) throw unknownOption(within(path, key), Object.keys(checks));
@@ -144,6 +144,24 @@ const backoff: Check = (value, path) => {
 
 const MAX_WRAPPERS = 10;
 
+function retriedOr(check: Check): Check {
+  return (value, path) => (value === 'retried' ? undefined : check(value, path));
+}
+
+const hedge = object(
+  {
+    afterMs: (value, path) => (value === 'p95' ? undefined : duration(1, MAX_DELAY_MS, "or 'p95'")(value, path)),
+    max: number(1, 10, { whole: true }),
+  },
+  ['afterMs'],
+);
+
+const origin: Check = (value, path) => {
+  if (typeof value !== 'string' || !/^https?:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/.test(value)) {
+    refuse(value, path, 'must be an origin in small letters, without a path', "such as 'https://mirror.example'");
+  }
+};
+
 const OFF = 'to switch retries off, use `retry: false`';
 
 const retryOptions = object({
@@ -156,12 +174,19 @@ const retryOptions = object({
   throttledBackoff: backoff,
   retryAfter: object({
     mode: oneOf('extend', 'replace', 'ignore'),
-    statuses: (value, path) => (value === 'retried' ? undefined : arrayOf(status)(value, path)),
+    statuses: retriedOr(arrayOf(status)),
     maxMs: duration(),
     overMax: oneOf('give-up', 'truncate'),
   }),
   attemptTimeoutMs: duration(1),
+  cancelTimedOut: flag,
   totalMs: duration(1, MAX_TOTAL_MS, 'browsers stop a worker that waits longer'),
+  hardTotal: flag,
+  hedge: (value, path) => (value === false ? undefined : hedge(value, path)),
+  mirrors: arrayOf(origin),
+  mirrorStatuses: retriedOr(arrayOf(status)),
+  mirrorCredentials: flag,
+  retryAttemptHeader: flag,
   maxReplayBytes: number(0, Number.MAX_VALUE),
   holdScope: oneOf('auto', 'path', 'group'),
   circuit: oneOf('suppress', 'reject'),

@@ -26,7 +26,9 @@ export interface Situation {
   /** What the circuit of this origin and group says. @defaultValue closed, and as many attempts as the policy has */
   readonly circuit?: { readonly state: CircuitState; readonly parked: boolean; readonly attempts: number };
   readonly previousDelayMs: number | undefined;
-  /** The latest time that an earlier answer to this request has named (see {@link askedUntil}). */
+  /** Another server is asked next: what the one that failed asked for does not count. @defaultValue false */
+  readonly elsewhere?: boolean;
+  /** The latest time that an earlier answer of the next server has named (see {@link askedUntil}). */
   readonly notBefore?: number;
   readonly random: () => number;
 }
@@ -93,10 +95,11 @@ const giveUp = (reason: GiveUpReason): NextStep => ({ do: 'give-up', reason });
 type Wait = { readonly delayMs: number; readonly by: 'backoff' | 'retry-after' };
 
 function waitFor(situation: Situation): Wait | 'too-long' {
-  const { outcome, request, policy, now, notBefore = now } = situation;
-  const askedMs = Math.max(askedMsBy(outcome, request, policy, now) ?? 0, notBefore - now);
+  const { outcome, request, policy, now, notBefore = now, elsewhere = false } = situation;
+  const askedMs = Math.max((elsewhere ? 0 : askedMsBy(outcome, request, policy, now)) ?? 0, notBefore - now);
   // Zero said so is "now"; a date in the past only says that waiting is no longer asked for: the backoff still is.
-  const asksNow = askedMs === 0 && counts(outcome, policy) && asksForNow(outcome.time?.retryAfter ?? null);
+  const asksNow =
+    askedMs === 0 && !elsewhere && counts(outcome, policy) && asksForNow(outcome.time?.retryAfter ?? null);
   const server = askedMs > 0 || asksNow;
   const { maxMs, overMax, mode } = policy.retryAfter;
   if (askedMs > maxMs && overMax === 'give-up') return 'too-long';

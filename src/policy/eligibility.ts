@@ -55,8 +55,7 @@ export const isSafe = (method: string): boolean => SAFE_METHODS.includes(method)
  */
 export function skipReason(request: RequestFacts, policy: RetryPolicy | false): SkipReason | undefined {
   if (request.protocol !== 'https:' && request.protocol !== 'http:') return 'protocol';
-  // One that may be refused is looked at even if it is never repeated.
-  if (policy === false || (policy.attempts < 2 && policy.circuit === 'suppress')) return 'retry-off';
+  if (policy === false || !looksAfter(policy)) return 'retry-off';
   if (!methodAllowed(request, policy)) return 'method';
   // Legal or not, its miss is an answer of the cache, and no server can mend it.
   if (request.cache === 'only-if-cached') return 'only-if-cached';
@@ -65,6 +64,10 @@ export function skipReason(request: RequestFacts, policy: RetryPolicy | false): 
   if (UNTOUCHED.includes(request.destination)) return 'destination';
   return undefined;
 }
+
+/** One that may be refused, or asked of a mirror, is looked at even if it is never repeated. */
+const looksAfter = ({ attempts, circuit, mirrors }: RetryPolicy): boolean =>
+  attempts > 1 || circuit === 'reject' || mirrors.length > 0;
 
 const MEDIA = ['audio', 'video', 'track'];
 const UNTOUCHED = ['embed', 'object', 'report'];

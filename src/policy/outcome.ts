@@ -3,7 +3,7 @@ import type { RetryPolicy, StatusRule } from './policy.js';
 import { parseRetryAfter, type TimeHeaders } from './retry-after.js';
 
 /** What one attempt came to, as plain data: loggable, comparable, structured-cloneable. */
-export type Outcome =
+export type Outcome = (
   | {
       readonly kind: 'response';
       /** 0 for opaque answers and opaque redirects. */
@@ -14,7 +14,14 @@ export type Outcome =
       readonly fresh?: boolean;
     }
   | { readonly kind: 'network-error' }
-  | { readonly kind: 'timeout'; readonly afterMs: number };
+  | { readonly kind: 'timeout'; readonly afterMs: number }
+) & {
+  /** What the user's own function says of it, if it says anything. */
+  readonly verdict?: Verdict;
+};
+
+/** `retry`: as if its status were listed; `deliver`: final. */
+export type Verdict = 'retry' | 'deliver';
 
 /** What a failed attempt failed by; events carry it. */
 export type Cause = 'status' | 'network-error' | 'timeout';
@@ -26,6 +33,7 @@ export const causeOf = (outcome: Outcome): Cause => (outcome.kind === 'response'
  * Opaque answers and opaque redirects have status 0, which no list holds: only their rejections retry.
  */
 export function retriesAllowed(outcome: Outcome, request: RequestFacts, policy: RetryPolicy): number {
+  if (outcome.verdict !== undefined) return outcome.verdict === 'retry' ? Number.POSITIVE_INFINITY : 0;
   switch (outcome.kind) {
     case 'timeout':
       return Number.POSITIVE_INFINITY;

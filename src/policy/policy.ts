@@ -1,5 +1,6 @@
 import { type Backoff, exponential, fullJitter } from './backoff.js';
 import { IDEMPOTENT_METHODS } from './eligibility.js';
+import type { HedgePolicy } from './hedge.js';
 import type { HoldScope } from './hold.js';
 
 /** A policy as the engine uses it: every field present, checked, and plain data. Made by {@link resolvePolicy}. */
@@ -19,8 +20,28 @@ export interface RetryPolicy {
   readonly retryAfter: RetryAfterPolicy;
   /** Time to the headers after which the next attempt starts; bodies and uploads are never cut. @defaultValue 10 000, navigations 8 000 */
   readonly attemptTimeoutMs: number;
+  /**
+   * Cuts an overdue attempt off when the next one starts, also of writes, instead of letting the two race; and one that
+   * lost a race at once. Such requests are sent without `sec-ch-ua` headers. Never of navigations. @defaultValue false
+   */
+  readonly cancelTimedOut: boolean;
   /** No attempt or wait starts that cannot end before this. At most 50 000. @defaultValue 25 000, navigations 12 000 */
   readonly totalMs: number;
+  /** Ends the request at `totalMs` instead of waiting for the attempt that is in flight then. @defaultValue false */
+  readonly hardTotal: boolean;
+  /** Sends a second attempt beside one that is slow: GET and HEAD, at most 5 % of them. @defaultValue false */
+  readonly hedge: false | HedgePolicy;
+  /**
+   * Origins that have the same files: GET and HEAD of scripts and assets rotate over them, and `attempts` rises to their
+   * number (at most 10). @defaultValue none
+   */
+  readonly mirrors: readonly string[];
+  /** Statuses after which the next mirror is asked; network errors and timeouts always are. @defaultValue every retried one */
+  readonly mirrorStatuses: 'retried' | readonly number[];
+  /** Lets mirrors see cookies and headers such as `Authorization`. @defaultValue false */
+  readonly mirrorCredentials: boolean;
+  /** Adds `Retry-Attempt: n` to same-origin retries (as Fetch Retry does), which costs them `sec-ch-ua`. @defaultValue false */
+  readonly retryAttemptHeader: boolean;
   /** A larger body is sent once, whole, and never repeated. @defaultValue 1 048 576 */
   readonly maxReplayBytes: number;
   /**
@@ -66,8 +87,9 @@ export interface RetryAfterPolicy {
  * What a user may say about retries; whatever is absent is inherited. Plain data that survives `structuredClone`.
  * `retries` is another way to say `attempts`: one less.
  */
-export type RetryOptions = Partial<Omit<RetryPolicy, 'retryAfter'>> & {
+export type RetryOptions = Partial<Omit<RetryPolicy, 'retryAfter' | 'hedge'>> & {
   readonly retries?: number;
+  readonly hedge?: false | (Pick<HedgePolicy, 'afterMs'> & Partial<HedgePolicy>);
   readonly retryAfter?: Partial<RetryAfterPolicy>;
 };
 
@@ -101,7 +123,14 @@ export const DEFAULTS: RetryPolicy = frozen<RetryPolicy>({
   throttledBackoff: fullJitter(exponential({ baseMs: 1_000, maxMs: 10_000 })),
   retryAfter: { mode: 'extend', statuses: 'retried', maxMs: 15_000, overMax: 'give-up' },
   attemptTimeoutMs: 10_000,
+  cancelTimedOut: false,
   totalMs: 25_000,
+  hardTotal: false,
+  hedge: false,
+  mirrors: [],
+  mirrorStatuses: 'retried',
+  mirrorCredentials: false,
+  retryAttemptHeader: false,
   maxReplayBytes: 1_048_576,
   holdScope: 'auto',
   circuit: 'suppress',
@@ -122,11 +151,12 @@ export const NAVIGATION_DEFAULTS: RetryPolicy = frozen<RetryPolicy>({
  * policy. The options have been checked (see `checkRetryOptions`).
  */
 export function resolvePolicy(options: RetryOptions, base: RetryPolicy): RetryPolicy {
-  const { retries, retryAfter, ...given } = present(options);
+  const { retries, retryAfter, hedge, ...given } = present(options);
   const policy: RetryPolicy = {
     ...base,
     ...given,
     retryAfter: { ...base.retryAfter, ...present(retryAfter ?? {}) },
+    hedge: hedge ? { max: 1, ...present(hedge) } : (hedge ?? base.hedge),
     ...(retries === undefined ? {} : { attempts: retries + 1 }),
   };
   // Somebody who sets the backoff means every wait; the gentler start after a 429 or 503 belongs to ours.

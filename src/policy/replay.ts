@@ -4,9 +4,10 @@ import { isSafe, type RequestFacts } from './eligibility.js';
  * Which object an attempt fetches. A second `fetch(event.request)` may be answered with the raced response of the
  * first, so later attempts are clones; a request with a body stays whole as long as another attempt may need it.
  */
-export function takesOriginal(request: RequestFacts, attempt: number, attempts: number): boolean {
-  return request.hasBody ? attempt === attempts : attempt === 1;
-}
+export const takesOriginal = (
+  { hasBody }: RequestFacts,
+  { first, last }: { readonly first: boolean; readonly last: boolean },
+): boolean => (hasBody ? last : first);
 
 /** How an attempt gets past the browser's own cache. */
 export type CacheBypass =
@@ -34,12 +35,21 @@ export function cacheBypass(
 
 const isRead = ({ method }: RequestFacts): boolean => method === 'GET' || method === 'HEAD';
 
-/** Can another cache mode be asked for without a change of anything that the request has to keep? */
-const isRebuildable = ({ cache, navigation, mode, range, sameReferrer }: RequestFacts): boolean =>
-  cache === 'default' && !navigation && !(mode === 'no-cors' && range) && sameReferrer;
+/** Can it be fetched with an init without a change of anything that it has to keep? */
+export const mayRebuild = ({ navigation, mode, range, sameReferrer }: RequestFacts): boolean =>
+  !navigation && !(mode === 'no-cors' && range) && sameReferrer;
+
+/** And in another cache mode? Any but the default is somebody's wish. */
+const isRebuildable = (request: RequestFacts): boolean => request.cache === 'default' && mayRebuild(request);
 
 /** Requests in these cache modes wait for one another; `reload` and `no-store` do not. */
 const QUEUING = ['default', 'no-cache', 'force-cache'];
+
+/**
+ * Is an overdue attempt cut off when the next one starts, where the policy asks for that? Not of long polling, whose
+ * server has nothing to say yet.
+ */
+export const mayCutOff = (request: RequestFacts): boolean => mayRebuild(request) && !request.polling;
 
 /**
  * May a second attempt start while the first has no answer yet? Only where doing something twice at once is harmless

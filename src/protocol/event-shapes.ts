@@ -15,6 +15,7 @@ const SHAPES: Readonly<Record<LayerEvent['type'], Shape>> = {
   'retry-scheduled': { ...ABOUT, attempt: 'number', delayMs: 'number', cause: 'string', by: 'string' },
   waiting: { ...ABOUT, cause: 'string' },
   released: { ...ABOUT, cause: 'string' },
+  'hedge-launched': { ...ABOUT, attempt: 'number' },
   recovered: { ...ABOUT, attempts: 'number', status: 'number' },
   'gave-up': { ...ABOUT, attempts: 'number', reason: 'string' },
   'hold-started': { at: 'number', origin: 'string', group: 'string', until: 'number' },

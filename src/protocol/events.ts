@@ -4,7 +4,7 @@ import type { Cause, CircuitState, GiveUpReason } from '../policy/index.js';
  * What pages are told of a request that did not succeed at once. Nothing is told of one that did. `url` is origin and
  * path: no query, no fragment, and never a header or a body.
  */
-export type RequestEvent = RetryScheduled | Waiting | Released | Recovered | GaveUp;
+export type RequestEvent = RetryScheduled | Waiting | Released | HedgeLaunched | Recovered | GaveUp;
 
 /** What pages are told of an origin; every page hears it. */
 export type OriginNotice = BudgetExhausted | HoldStarted | HoldEnded | CircuitChanged;
@@ -33,6 +33,15 @@ export interface RetryScheduled extends AboutRequest {
   readonly status?: number;
   /** Whose time it is: ours, or the one the server named. */
   readonly by: 'backoff' | 'retry-after';
+  /** The origin that is asked next, where that is a mirror. */
+  readonly mirror?: string;
+}
+
+/** An attempt takes long: another was sent beside it, and the first good answer counts. */
+export interface HedgeLaunched extends AboutRequest {
+  readonly type: 'hedge-launched';
+  /** The one that was sent, 1-based. */
+  readonly attempt: number;
 }
 
 /** What a request waits for besides its own backoff: the network, a time the server named, or a sign of life of it. */

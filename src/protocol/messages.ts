@@ -52,6 +52,7 @@ const isStatus = (value: unknown): value is LayerStatus =>
     requests: 'number',
     attempts: 'number',
     recovered: 'number',
+    hedges: 'number',
     gaveUp: 'object',
   }) &&
   Array.isArray(value.origins) &&

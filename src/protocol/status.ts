@@ -16,6 +16,8 @@ export interface Counters {
   /** Attempts launched for them, the first of each included. */
   readonly attempts: number;
   readonly retries: number;
+  /** Attempts beside one that was slow; they are not retries. */
+  readonly hedges: number;
   /** Attempts per request. */
   readonly amplification: number;
   readonly recovered: number;

@@ -1,4 +1,6 @@
 /** The service-worker side: `createRetryLayer(options).listen()`. */
+
+export type { Classified, Classify } from '../engine/index.js';
 export {
   additiveJitter,
   type Backoff,

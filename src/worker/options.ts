@@ -1,3 +1,4 @@
+import type { Classify } from '../engine/index.js';
 import {
   arrayOf,
   checkBudgetOptions,
@@ -37,6 +38,10 @@ export interface RetryLayerOptions {
    * an earlier version has switched on. @defaultValue left as it is
    */
   readonly navigationPreload?: boolean;
+  /** Decides about the attempts of requests whose route has no `classify` of its own. */
+  readonly classify?: Classify;
+  /** Gives `classify` a copy of bodies that are at most 64 KiB, as far as their length is declared. @defaultValue false */
+  readonly classifyBody?: boolean;
   /** Told every event in the worker, too. What it throws is reported and harms nothing. */
   readonly onEvent?: (event: LayerEvent) => void;
 }
@@ -52,6 +57,10 @@ export interface Route {
   readonly methods?: readonly string[];
   /** How to retry; `false`: never touched at all. */
   readonly retry?: RetryOptions | false;
+  /** Decides about an attempt before the rules do: 'retry', 'deliver', or undefined for the rules. */
+  readonly classify?: Classify;
+  /** Gives `classify` a copy of bodies that are at most 64 KiB, as far as their length is declared. @defaultValue false */
+  readonly classifyBody?: boolean;
   /** Names the group that shares a budget. @defaultValue `page`, `asset` or `data`, by what is asked for */
   readonly name?: string;
 }
@@ -88,13 +97,19 @@ const match = (value: unknown, path: string): void => {
 };
 
 const checkOptions = object({
-  routes: arrayOf(object({ match, methods: arrayOf(method, { min: 1 }), retry, name: text }, ['match'])),
+  routes: arrayOf(
+    object({ match, methods: arrayOf(method, { min: 1 }), retry, classify: func, classifyBody: flag, name: text }, [
+      'match',
+    ]),
+  ),
   defaults: retry,
   budget: checkBudgetOptions,
   circuit: checkCircuitOptions,
   clientsClaim: flag,
   skipWaiting: flag,
   navigationPreload: flag,
+  classify: func,
+  classifyBody: flag,
   onEvent: func,
 });
 

@@ -1,6 +1,8 @@
 import { clientsClaim } from 'workbox-core/clientsClaim.js';
 import {
+  createClassifier,
   createDevice,
+  createHedging,
   createOriginBook,
   createOriginStore,
   createParking,
@@ -77,10 +79,13 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     parking,
     device: createDevice(ports.isOnline, (origin, since) => book.forgive(origin, since)),
     races: createRaces(),
+    hedging: createHedging(),
     ledger: { keptBytes: 0 },
     onSuccess: ({ origin, group }) => gossip.tell({ kind: 'success', origin, group }),
   };
   const onFault = (fault: unknown) => warn('a request was answered without retries because of a fault', fault);
+
+  const onVerdict = (problem: unknown) => warn('classify threw or gave no verdict, so the rules decided', problem);
 
   const status = (): LayerStatus => ({ version: VERSION, counters: teller.counters(), ...book.status() });
 
@@ -104,6 +109,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
         facts,
         policy,
         group,
+        ...(found.classify && { classify: createClassifier(found.classify, found.classifyBody, ports, onVerdict) }),
         ...own,
         // Never of a navigation: its page is not there before it is answered, and asking for it would never end.
         ...(clientId === '' || facts.navigation ? {} : { isGone: async () => !(await scope.clients.get(clientId)) }),

@@ -1,5 +1,6 @@
 import { Route as WorkboxRoute } from 'workbox-routing/Route.js';
 import { Router } from 'workbox-routing/Router.js';
+import type { Classify } from '../engine/index.js';
 import { DEFAULTS, NAVIGATION_DEFAULTS, RetryLayerError, type RetryPolicy, resolvePolicy } from '../policy/index.js';
 import type { Candidate, Match, RetryLayerOptions, Route } from './options.js';
 
@@ -9,6 +10,8 @@ export interface Plan {
   readonly policy: RetryPolicy | false;
   /** The route's own name, if it has one. */
   readonly group?: string;
+  readonly classify: Classify | undefined;
+  readonly classifyBody: boolean;
 }
 
 /** Finds the plan for a request; `undefined` if no route matches and there are no defaults. */
@@ -18,9 +21,9 @@ export type FindPlan = (request: Request, url: URL, sameOrigin: boolean) => Plan
  * Puts the routes on a router of their own, so that somebody else's Workbox in the same worker keeps its own. Workbox
  * routes by method first; as ours may match every method, a method's table is filled when it is first seen.
  */
-export function compileRoutes({ routes = [], defaults = {} }: RetryLayerOptions): FindPlan {
-  const compiled = routes.map((route) => compile(route, defaults === false ? {} : defaults));
-  const fallback = defaults === false ? undefined : planFor({}, defaults);
+export function compileRoutes(options: RetryLayerOptions): FindPlan {
+  const compiled = (options.routes ?? []).map((route) => compile(route, options));
+  const fallback = options.defaults === false ? undefined : planFor({}, options);
   const router = new Router();
   const known = new Set<string>();
 
@@ -54,14 +57,20 @@ interface Plans {
 // A route has to have a handler; ours are asked for their plan instead.
 const unused = { handle: () => Promise.resolve(Response.error()) };
 
-function compile(route: Route, defaults: NonNullable<RetryLayerOptions['defaults']>) {
-  return { route, matches: matcher(route.match), plans: planFor(route, defaults) };
+function compile(route: Route, options: RetryLayerOptions) {
+  return { route, matches: matcher(route.match), plans: planFor(route, options) };
 }
 
-function planFor({ retry = {}, name }: Partial<Route>, defaults: NonNullable<RetryLayerOptions['defaults']>): Plans {
+/** What a route does not say is inherited of the layer. */
+function planFor(
+  { retry = {}, name, ...route }: Partial<Route>,
+  { defaults = {}, ...layer }: RetryLayerOptions,
+): Plans {
   const plan = (base: RetryPolicy): Plan => ({
-    policy: retry !== false && defaults !== false && resolvePolicy(retry, resolvePolicy(defaults, base)),
+    policy: retry !== false && resolvePolicy(retry, resolvePolicy(defaults || {}, base)),
     ...(name === undefined ? {} : { group: name }),
+    classify: route.classify ?? layer.classify,
+    classifyBody: route.classifyBody ?? layer.classifyBody ?? false,
   });
   return { navigation: plan(NAVIGATION_DEFAULTS), other: plan(DEFAULTS) };
 }

@@ -21,11 +21,18 @@ export function createTeller(
   onEvent: ((event: LayerEvent) => void) | undefined,
   onProblem: (problem: unknown) => void,
 ): Teller {
-  const counters = { requests: 0, attempts: 0, retries: 0, recovered: 0, gaveUp: {} as Mutable<Counters['gaveUp']> };
+  const counters = {
+    requests: 0,
+    attempts: 0,
+    retries: 0,
+    hedges: 0,
+    recovered: 0,
+    gaveUp: {} as Mutable<Counters['gaveUp']>,
+  };
 
   const count = (step: Step, first: boolean): void => {
     if (step.type === 'attempt') counters.attempts += 1;
-    if (step.type === 'attempt' && !first) counters.retries += 1;
+    if (step.type === 'attempt' && !first) counters[step.hedge ? 'hedges' : 'retries'] += 1;
     if (step.type === 'recovered') counters.recovered += 1;
     if (step.type === 'gave-up') {
       counters.gaveUp = { ...counters.gaveUp, [step.reason]: (counters.gaveUp[step.reason] ?? 0) + 1 };
@@ -90,11 +97,22 @@ type About = Pick<RequestEvent, 'id' | 'at' | 'method' | 'url' | 'group' | 'elap
 function toEvent(step: Exclude<Step, { type: 'attempt' | 'budget-exhausted' }>, about: About): RequestEvent {
   switch (step.type) {
     case 'retry-scheduled': {
-      const { attempt, outcome, decision } = step;
+      const { attempt, outcome, decision, mirror } = step;
       const status = outcome.kind === 'response' ? { status: outcome.status } : {};
       const { delayMs, by } = decision;
-      return { type: 'retry-scheduled', ...about, attempt, delayMs, cause: causeOf(outcome), ...status, by };
+      return {
+        type: 'retry-scheduled',
+        ...about,
+        attempt,
+        delayMs,
+        cause: causeOf(outcome),
+        ...status,
+        by,
+        ...(mirror && { mirror }),
+      };
     }
+    case 'hedge-launched':
+      return { type: 'hedge-launched', ...about, attempt: step.attempt };
     case 'waiting':
     case 'released':
       return { type: step.type, ...about, cause: step.cause };

@@ -73,6 +73,7 @@ describe('the browser’s cache', () => {
     cache: 'reload',
     referrer: request.referrer,
     referrerPolicy: request.referrerPolicy,
+    signal: expect.any(AbortSignal),
   });
 
   test.each<{ name: string; first: Answer; init: boolean }>([
@@ -117,7 +118,12 @@ describe('the browser’s cache', () => {
   test('a rebuilt request takes no init but these three', async () => {
     const world = createWorld({ script: [fresh(503), 200] });
     await world.serve();
-    expect(Object.keys(world.network.sent[1]?.init ?? {}).sort()).toEqual(['cache', 'referrer', 'referrerPolicy']);
+    expect(Object.keys(world.network.sent[1]?.init ?? {}).sort()).toEqual([
+      'cache',
+      'referrer',
+      'referrerPolicy',
+      'signal',
+    ]);
   });
 
   test.each<{ name: string; facts: Partial<RequestFacts> }>([

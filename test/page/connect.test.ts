@@ -31,7 +31,7 @@ expectNothingUnhandled();
 const STATUS: LayerStatus = {
   version: VERSION,
   storage: 'indexeddb',
-  counters: { requests: 3, attempts: 4, retries: 0, amplification: 1, recovered: 1, gaveUp: {} },
+  counters: { requests: 3, attempts: 4, retries: 0, hedges: 0, amplification: 1, recovered: 1, gaveUp: {} },
   origins: [],
 };
 const waiting: LayerEvent = {

@@ -52,6 +52,26 @@ describe('a bad option is refused by name, with its value and what to do', () =>
   const off = 'to switch retries off, use `retry: false`';
   test.each<{ options: unknown; option: string; got: string; remedy: string }>([
     { options: undefined, option: 'retry', got: 'undefined', remedy: 'must be an object' },
+    { options: 'reject', option: 'retry', got: "'reject'", remedy: 'it may have attempts, retries, methods' },
+    { options: { hedge: true }, option: 'retry.hedge', got: 'true', remedy: 'it may have afterMs, max' },
+    { options: { hedge: {} }, option: 'retry.hedge.afterMs', got: 'undefined', remedy: 'must be given' },
+    { options: { hedge: { afterMs: 0 } }, option: 'retry.hedge.afterMs', got: '0', remedy: "or 'p95'" },
+    { options: { hedge: { afterMs: 'p99' } }, option: 'retry.hedge.afterMs', got: "'p99'", remedy: "or 'p95'" },
+    { options: { hedge: { afterMs: 1, max: 0 } }, option: 'retry.hedge.max', got: '0', remedy: 'from 1 to 10' },
+    { options: { mirrors: 'https://b.test' }, option: 'retry.mirrors', got: "'https://b.test'", remedy: 'a list' },
+    ...['b.test', 'https://b.test/', 'https://B.test', 'https://b.test/x', 'ftp://b.test', 'https://u@b.test', ''].map(
+      (mirror) => ({
+        options: { mirrors: ['https://a.test:8443', mirror] },
+        option: 'retry.mirrors[1]',
+        got: `'${mirror}'`,
+        remedy: "such as 'https://mirror.example'",
+      }),
+    ),
+    { options: { mirrorStatuses: 503 }, option: 'retry.mirrorStatuses', got: '503', remedy: 'a list' },
+    { options: { mirrorCredentials: 1 }, option: 'retry.mirrorCredentials', got: '1', remedy: 'true or false' },
+    { options: { hardTotal: 1 }, option: 'retry.hardTotal', got: '1', remedy: 'true or false' },
+    { options: { cancelTimedOut: 'yes' }, option: 'retry.cancelTimedOut', got: "'yes'", remedy: 'true or false' },
+    { options: { retryAttemptHeader: 1 }, option: 'retry.retryAttemptHeader', got: '1', remedy: 'true or false' },
     { options: null, option: 'retry', got: 'null', remedy: 'must be an object' },
     { options: true, option: 'retry', got: 'true', remedy: 'must be an object' },
     { options: 3, option: 'retry', got: '3', remedy: 'must be an object' },

@@ -14,7 +14,9 @@ describe('which object an attempt fetches', () => {
   ])('$name: the original is attempt $originals of $attempts', ({ hasBody, attempts, originals }) => {
     const request = requestFacts({ method: hasBody ? 'PUT' : 'GET', hasBody });
     const numbers = Array.from({ length: attempts }, (_, index) => index + 1);
-    expect(numbers.filter((attempt) => takesOriginal(request, attempt, attempts))).toEqual(originals);
+    expect(
+      numbers.filter((attempt) => takesOriginal(request, { first: attempt === 1, last: attempt === attempts })),
+    ).toEqual(originals);
   });
 
   test('property: exactly one attempt takes the original, and with a body none comes after it', () => {
@@ -22,7 +24,9 @@ describe('which object an attempt fetches', () => {
       fc.property(fc.boolean(), fc.integer({ min: 1, max: 50 }), (hasBody, attempts) => {
         const request = requestFacts({ hasBody });
         const numbers = Array.from({ length: attempts }, (_, index) => index + 1);
-        const originals = numbers.filter((attempt) => takesOriginal(request, attempt, attempts));
+        const originals = numbers.filter((attempt) =>
+          takesOriginal(request, { first: attempt === 1, last: attempt === attempts }),
+        );
         expect(originals).toEqual([hasBody ? attempts : 1]);
       }),
     );

@@ -16,6 +16,7 @@ const about = {
 const EVENTS: LayerEvent[] = [
   { type: 'retry-scheduled', ...about, attempt: 1, delayMs: 500, cause: 'status', status: 503, by: 'backoff' },
   { type: 'retry-scheduled', ...about, attempt: 1, delayMs: 500, cause: 'network-error', by: 'retry-after' },
+  { type: 'hedge-launched', ...about, attempt: 2 },
   { type: 'waiting', ...about, cause: 'offline' },
   { type: 'released', ...about, cause: 'offline' },
   { type: 'recovered', ...about, attempts: 2, status: 200 },
@@ -29,7 +30,15 @@ const EVENTS: LayerEvent[] = [
 const STATUS: LayerStatus = {
   version: '0.1.0',
   storage: 'indexeddb',
-  counters: { requests: 3, attempts: 4, retries: 0, amplification: 1, recovered: 1, gaveUp: { attempts: 1 } },
+  counters: {
+    requests: 3,
+    attempts: 4,
+    retries: 0,
+    hedges: 0,
+    amplification: 1,
+    recovered: 1,
+    gaveUp: { attempts: 1 },
+  },
   origins: [
     {
       origin: 'https://app.test',

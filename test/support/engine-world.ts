@@ -1,5 +1,7 @@
 import type { Call, Engine, Step } from '../../src/engine/call.ts';
+import type { Classifier } from '../../src/engine/classify.ts';
 import { createDevice } from '../../src/engine/device.ts';
+import { createHedging } from '../../src/engine/hedging.ts';
 import { createOriginBook, type OriginBook } from '../../src/engine/origin-book.ts';
 import { createParking } from '../../src/engine/parking.ts';
 import type { Ports } from '../../src/engine/ports.ts';
@@ -35,6 +37,8 @@ export interface WorldOptions {
   readonly circuit?: Partial<CircuitPolicy>;
   readonly random?: () => number;
   readonly isOnline?: () => boolean;
+  readonly savesData?: () => boolean;
+  readonly classify?: Classifier;
   readonly time?: VirtualTime;
   readonly store?: MemoryStore;
   readonly prepare?: (response: Response) => Response;
@@ -83,12 +87,18 @@ export function createWorld({
   circuit = NEVER_OPENS,
   random,
   isOnline,
+  savesData,
+  classify,
   time = createVirtualTime(),
   store = createMemoryStore(),
   prepare,
 }: WorldOptions = {}): World {
   const network = createNetwork(time, script, prepare);
-  const chance = { ...(random ? { random } : {}), ...(isOnline ? { isOnline } : {}) };
+  const chance = {
+    ...(random ? { random } : {}),
+    ...(isOnline ? { isOnline } : {}),
+    ...(savesData ? { savesData } : {}),
+  };
   const sleeper = time.sleeper();
   const ports = virtualPorts(time, sleeper, network.fetch, chance);
   const guards = { budget: resolveBudget(budget), circuit: { ...CIRCUIT_DEFAULTS, ...circuit } };
@@ -110,6 +120,7 @@ export function createWorld({
     parking,
     device: createDevice(ports.isOnline, (origin, since) => book.forgive(origin, since)),
     races: createRaces(),
+    hedging: createHedging(),
     ledger: { keptBytes: 0 },
     onSuccess: () => {},
   };
@@ -126,6 +137,7 @@ export function createWorld({
       policy: { ...(all.navigation ? EXACT_NAVIGATION : EXACT), ...policy, ...own },
       group,
       ...(first ? { first } : {}),
+      ...(classify ? { classify } : {}),
       tell: (step) => steps.push({ at: time.elapsed(), ...step }),
       keepAlive: (work) => kept.push(work),
     };

@@ -8,6 +8,7 @@ export const SITES = [
   'random',
   'sleep',
   'isOnline',
+  'savesData',
   'loading',
   'look',
   'backOnline',
@@ -77,6 +78,7 @@ export function createFaults(injection?: Injection) {
           random: passing('random', ports.random),
           sleep: passing('sleep', ports.sleep),
           isOnline: passing('isOnline', ports.isOnline),
+          savesData: passing('savesData', ports.savesData),
         },
         book: {
           ...book,

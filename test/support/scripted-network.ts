@@ -28,6 +28,8 @@ export interface Sent {
   /** What came of it. */
   response?: Response;
   error?: unknown;
+  /** When it was called off. */
+  abortedAt?: number;
 }
 
 export interface Network {
@@ -66,7 +68,11 @@ export function createNetwork(
     const { request } = one;
     // The platform's own words for it differ; that it rejects does not.
     if (request.bodyUsed) throw new TypeError('the body was used up before it was sent');
-    request.signal.throwIfAborted();
+    const signal = AbortSignal.any([request.signal, ...(one.init?.signal ? [one.init.signal] : [])]);
+    signal.throwIfAborted();
+    signal.addEventListener('abort', () => {
+      one.abortedAt = time.elapsed();
+    });
     const upload = request.body === null ? undefined : read(request).then((bytes) => (one.body = bytes));
     // An answer may come first, and then nobody asks how the upload ended.
     upload?.catch(() => {});
@@ -76,13 +82,14 @@ export function createNetwork(
       if (answer === 'hang') return new Promise<never>(() => {});
       if (detailed.afterMs !== undefined) await time.after(detailed.afterMs);
       if (!detailed.early) await upload;
+      signal.throwIfAborted();
       if (detailed.reset) throw new TypeError(`connection of attempt ${attempt} lost`);
       const { status = 200, headers = {}, body = `answer ${attempt}` } = detailed;
       const content = request.method === 'HEAD' || status === 204 || status === 304 ? null : body;
       one.response = prepare(new Response(typeof content === 'function' ? content() : content, { status, headers }));
       return one.response;
     };
-    return Promise.race([work(), aborted(request.signal)]);
+    return Promise.race([work(), aborted(signal)]);
   }
 }
 

@@ -138,8 +138,12 @@ export const virtualPorts = (
   time: VirtualTime,
   { sleep }: Sleeper,
   fetch: Ports['fetch'],
-  { random = () => 0, isOnline = () => true }: Partial<Pick<Ports, 'random' | 'isOnline'>> = {},
-): Ports => ({ fetch, now: time.now, monotonic: time.awake, random, sleep, isOnline });
+  {
+    random = () => 0,
+    isOnline = () => true,
+    savesData = () => false,
+  }: Partial<Pick<Ports, 'random' | 'isOnline' | 'savesData'>> = {},
+): Ports => ({ fetch, now: time.now, monotonic: time.awake, random, sleep, isOnline, savesData });
 
 /** `Promise.withResolvers`, which Node 20 does not have. */
 function withResolvers(): { promise: Promise<void>; resolve: () => void } {

@@ -13,7 +13,7 @@ import { createClients, settle } from '../support/worker-scope.ts';
 const STATUS: LayerStatus = {
   version: VERSION,
   storage: 'memory',
-  counters: { requests: 1, attempts: 2, retries: 0, amplification: 1, recovered: 1, gaveUp: {} },
+  counters: { requests: 1, attempts: 2, retries: 0, hedges: 0, amplification: 1, recovered: 1, gaveUp: {} },
   origins: [],
 };
 

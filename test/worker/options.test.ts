@@ -28,6 +28,13 @@ describe('good options are taken', () => {
     { name: 'methods', options: { routes: [{ match: '/', methods: ['GET', 'POST', 'PURGE'] }] } },
     { name: 'never', options: { routes: [{ match: '/', retry: false }], defaults: false } },
     { name: 'a policy', options: { defaults: { attempts: 3, retries: 2, backoff: constant(1), totalMs: 50_000 } } },
+    { name: 'a classifier', options: { routes: [{ match: '/', classify: () => 'retry', classifyBody: true }] } },
+    { name: 'a classifier for all', options: { classify: () => undefined, classifyBody: false } },
+    {
+      name: 'hedges and mirrors',
+      options: { defaults: { hedge: { afterMs: 'p95' }, mirrors: ['http://[::1]:80', 'https://x-y.example:8443'] } },
+    },
+    { name: 'no hedges', options: { defaults: { hedge: false, mirrorStatuses: 'retried' } } },
     { name: 'a name', options: { routes: [{ match: '/', name: 'search' }] } },
     { name: 'a budget', options: { budget: { capacity: 0, retryCost: 0.5 } } },
     {

@@ -214,9 +214,9 @@ describe('the first match wins', () => {
 describe('policies', () => {
   test('without routes everything has the defaults, navigations their own', () => {
     const find = finder({});
-    expect(find('/x')).toEqual({ policy: DEFAULTS });
-    expect(find('https://other.test/', { method: 'PUT' })).toEqual({ policy: DEFAULTS });
-    expect(find('/x', { mode: 'navigate' })).toEqual({ policy: NAVIGATION_DEFAULTS });
+    expect(find('/x')).toMatchObject({ policy: DEFAULTS });
+    expect(find('https://other.test/', { method: 'PUT' })).toMatchObject({ policy: DEFAULTS });
+    expect(find('/x', { mode: 'navigate' })).toMatchObject({ policy: NAVIGATION_DEFAULTS });
   });
 
   test('a request without a route has the defaults that were set', () => {
@@ -241,7 +241,7 @@ describe('policies', () => {
 
   test('`retry: false` leaves a route alone, whatever the defaults', () => {
     const find = finder({ routes: [{ match: '/live', retry: false, name: 'live' }], defaults: { attempts: 5 } });
-    expect(find('/live')).toEqual({ policy: false, group: 'live' });
+    expect(find('/live')).toMatchObject({ policy: false, group: 'live' });
     expect(find('/live', { mode: 'navigate' })?.policy).toBe(false);
     expect(find('/else')?.policy).toMatchObject({ attempts: 5 });
   });
@@ -260,6 +260,32 @@ describe('policies', () => {
     expect(find('/a')?.group).toBe('search');
     expect(find('/b')).not.toHaveProperty('group');
     expect(find('/c')).not.toHaveProperty('group');
+  });
+
+  test('a route that does not judge leaves that to the layer', () => {
+    const [ours, theirs] = [() => 'retry' as const, () => 'deliver' as const];
+    const find = finder({
+      routes: [{ match: '/a', classify: theirs, classifyBody: false }, { match: '/b' }],
+      classify: ours,
+      classifyBody: true,
+    });
+    expect(find('/a')).toMatchObject({ classify: theirs, classifyBody: false });
+    expect(find('/b')).toMatchObject({ classify: ours, classifyBody: true });
+    expect(find('/c')).toMatchObject({ classify: ours, classifyBody: true });
+    expect(finder({})('/c')).toMatchObject({ classify: undefined, classifyBody: false });
+  });
+
+  test('hedges have a maximum of one unless there is another', () => {
+    const find = finder({
+      routes: [
+        { match: '/a', retry: { hedge: { afterMs: 5, max: 2 } } },
+        { match: '/b', retry: { hedge: false } },
+      ],
+      defaults: { hedge: { afterMs: 'p95' } },
+    });
+    expect(find('/a')?.policy).toMatchObject({ hedge: { afterMs: 5, max: 2 } });
+    expect(find('/b')?.policy).toMatchObject({ hedge: false });
+    expect(find('/c')?.policy).toMatchObject({ hedge: { afterMs: 'p95', max: 1 } });
   });
 
   test('what the user changes afterwards changes nothing', () => {

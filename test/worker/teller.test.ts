@@ -136,6 +136,7 @@ describe('counters', () => {
       requests: 4,
       attempts: 5,
       retries: 1,
+      hedges: 0,
       amplification: 1.25,
       recovered: 1,
       gaveUp: { attempts: 2, deadline: 1 },
@@ -146,7 +147,15 @@ describe('counters', () => {
     const { teller } = open();
     const before = teller.counters();
     teller.about(facts, 'data', 'a')(STEPS.gaveUp);
-    expect(before).toEqual({ requests: 0, attempts: 0, retries: 0, amplification: 1, recovered: 0, gaveUp: {} });
+    expect(before).toEqual({
+      requests: 0,
+      attempts: 0,
+      retries: 0,
+      hedges: 0,
+      amplification: 1,
+      recovered: 0,
+      gaveUp: {},
+    });
     const read = teller.counters();
     Object.assign(read, { requests: 99 });
     Object.assign(read.gaveUp, { attempts: 99 });

@@ -1,0 +1,46 @@
+import {
+  type HedgePolicy,
+  type HedgeStats,
+  hedgeAfterMs,
+  hedgeEarned,
+  hedgeSpent,
+  NO_HEDGE_STATS,
+  timed,
+} from '../policy/hedge.js';
+import type { OriginKey } from './origin-book.js';
+
+/** Knows how long each origin and group takes, and how many of its requests may be hedged. In memory only. */
+export interface Hedging {
+  /** A request that may be hedged begins. */
+  began(key: OriginKey): void;
+  /** Its first attempt has taken so long to its headers, or at least so long. */
+  took(key: OriginKey, ms: number): void;
+  /** How long an attempt may take before it is hedged; `undefined` while too little is known. */
+  afterMs(key: OriginKey, policy: HedgePolicy): number | undefined;
+  /** Takes one of the hedges that there are. */
+  take(key: OriginKey): boolean;
+}
+
+/** As many as there are records at most; the oldest goes first. */
+const MAX_KEYS = 200;
+
+export function createHedging(): Hedging {
+  const known = new Map<string, HedgeStats>();
+  const idOf = ({ origin, group }: OriginKey): string => `${origin} ${group}`;
+  const look = (key: OriginKey): HedgeStats => known.get(idOf(key)) ?? NO_HEDGE_STATS;
+  const change = (key: OriginKey, stats: HedgeStats): void => {
+    known.set(idOf(key), stats);
+    if (known.size > MAX_KEYS) for (const oldest of [...known.keys()].slice(0, 1)) known.delete(oldest);
+  };
+  return {
+    began: (key) => change(key, hedgeEarned(look(key))),
+    took: (key, ms) => change(key, timed(look(key), ms)),
+    afterMs: (key, policy) => hedgeAfterMs(policy, look(key)),
+    take(key) {
+      const stats = look(key);
+      if (stats.allowance < 1) return false;
+      change(key, hedgeSpent(stats));
+      return true;
+    },
+  };
+}

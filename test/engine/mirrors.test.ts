@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'vitest';
+import type { RequestFacts } from '../../src/policy/eligibility.ts';
+import { createWorld, NAVIGATION, URL_OF_ITEMS, type World, type WorldOptions } from '../support/engine-world.ts';
+import type { Answer } from '../support/scripted-network.ts';
+
+const MIRRORS = ['https://b.test', 'https://c.test'];
+const OWN = 'https://app.test';
+
+const mirrored = ({ policy, ...rest }: WorldOptions = {}): World =>
+  createWorld({ ...rest, policy: { mirrors: MIRRORS, ...policy } });
+
+/** Answers by origin, each in turn; the last one repeats. */
+const byOrigin = (answers: Record<string, readonly Answer[]>) => {
+  const asked = new Map<string, number>();
+  return (request: Request): Answer => {
+    const { origin } = new URL(request.url);
+    const earlier = asked.get(origin) ?? 0;
+    asked.set(origin, earlier + 1);
+    return answers[origin]?.[earlier] ?? answers[origin]?.at(-1) ?? 200;
+  };
+};
+
+const originsOf = (world: World): string[] => world.network.sent.map(({ request }) => new URL(request.url).origin);
+
+const open = (world: World, origin: string): void => {
+  const at = world.time.now();
+  for (const group of ['data']) world.book.record({ origin, group }, { kind: 'request-failed', at, launchedAt: at });
+};
+const OPENS = { failures: 1, window: 1_000, attemptsDivisor: 1 };
+
+describe('the origins take turns', () => {
+  test('row 48: after a lost connection the next one is asked, with path and query', async () => {
+    const world = mirrored({ script: byOrigin({ [OWN]: ['reset'] }) });
+    const response = await world.serve({ request: new Request(`${URL_OF_ITEMS}?a=1`) });
+    expect(response.status).toBe(200);
+    expect(world.network.sent.map(({ request }) => request.url)).toEqual([
+      'https://app.test/api/items?a=1',
+      'https://b.test/api/items?a=1',
+    ]);
+    expect(world.steps).toContainEqual(
+      expect.objectContaining({ type: 'retry-scheduled', attempt: 1, mirror: 'https://b.test' }),
+    );
+  });
+
+  test('row 48: attempts rise to the number of origins, and each is asked', async () => {
+    const mirrors = ['https://b.test', 'https://c.test', 'https://d.test', 'https://e.test'];
+    const world = mirrored({ script: ['reset'], policy: { mirrors, attempts: 1, totalMs: 50_000 } });
+    await world.serve().catch(() => {});
+    expect(originsOf(world)).toEqual([OWN, ...mirrors]);
+  });
+
+  test('row 48: at most ten because of them, and no fewer than were asked for', async () => {
+    const mirrors = Array.from({ length: 15 }, (_, index) => `https://m${index}.test`);
+    const quick = { backoff: { kind: 'constant', delayMs: 1 } } as const;
+    const many = mirrored({ script: ['reset'], policy: { mirrors, ...quick } });
+    await many.serve().catch(() => {});
+    expect(many.network.sent).toHaveLength(10);
+    const more = mirrored({ script: ['reset'], policy: { attempts: 12, ...quick } });
+    await more.serve().catch(() => {});
+    expect(more.network.sent).toHaveLength(12);
+  });
+
+  test('after the last the first is asked again', async () => {
+    const world = mirrored({ script: ['reset'], policy: { attempts: 5, totalMs: 50_000 } });
+    await world.serve().catch(() => {});
+    expect(originsOf(world)).toEqual([OWN, ...MIRRORS, OWN, MIRRORS[0]]);
+  });
+
+  test('chosen statuses only', async () => {
+    const script = () => 503;
+    const all = mirrored({ script, policy: { attempts: 3 } });
+    await all.serve();
+    expect(originsOf(all)).toEqual([OWN, ...MIRRORS]);
+    const chosen = mirrored({ script, policy: { attempts: 3, mirrorStatuses: [502] } });
+    await chosen.serve();
+    expect(originsOf(chosen)).toEqual([OWN, OWN, OWN]);
+  });
+
+  test('a slow one is raced by the next', async () => {
+    const world = mirrored({ script: byOrigin({ [OWN]: ['hang'] }) });
+    expect((await world.serve()).status).toBe(200);
+    expect(originsOf(world)).toEqual([OWN, 'https://b.test']);
+    // Another URL is another entry of the cache, so there is nothing to go around.
+    expect(world.network.sent[1]?.init?.cache).toBeUndefined();
+  });
+
+  test('a final answer of a mirror is the answer', async () => {
+    const world = mirrored({ script: byOrigin({ [OWN]: ['reset'], 'https://b.test': [404] }) });
+    expect((await world.serve()).status).toBe(404);
+  });
+});
+
+describe('which requests', () => {
+  test.each<{ name: string; facts?: Partial<RequestFacts>; request?: RequestInit }>([
+    { name: 'a navigation', facts: NAVIGATION },
+    { name: 'a worker', facts: { destination: 'worker' } },
+    { name: 'mode same-origin', facts: { mode: 'same-origin' } },
+    { name: 'PUT', request: { method: 'PUT' } },
+    { name: 'OPTIONS', request: { method: 'OPTIONS' } },
+  ])('not $name', async ({ facts = {}, request = {} }) => {
+    const world = mirrored({ script: ['reset', 200] });
+    await world.serve({ facts, request: new Request(URL_OF_ITEMS, request) });
+    expect(originsOf(world)).toEqual([OWN, OWN]);
+  });
+
+  test.each([
+    { destination: 'image', mode: 'no-cors' },
+    { destination: 'script', mode: 'cors' },
+    { destination: '', mode: 'cors' },
+  ])('$destination in mode $mode', async (facts) => {
+    const world = mirrored({ script: byOrigin({ [OWN]: ['reset'] }) });
+    await world.serve({ facts });
+    expect(originsOf(world)).toEqual([OWN, 'https://b.test']);
+  });
+
+  test('a mirror that is the origin itself is none', async () => {
+    const world = mirrored({ script: ['reset'], policy: { mirrors: [OWN], attempts: 2 } });
+    await world.serve().catch(() => {});
+    expect(originsOf(world)).toEqual([OWN, OWN]);
+  });
+});
+
+describe('what a mirror sees', () => {
+  const SECRETS = {
+    Authorization: 'Bearer s',
+    'Idempotency-Key': 'k',
+    'X-Api-Key': 'k',
+    'X-CSRF-Token': 't',
+    'X-Session-Id': 's',
+    'X-Secret': 's',
+  };
+  const ask = async (policy: WorldOptions['policy'], init: RequestInit = {}) => {
+    const world = mirrored({ script: byOrigin({ [OWN]: ['reset'] }), ...(policy ? { policy } : {}) });
+    const request = new Request(URL_OF_ITEMS, {
+      headers: { ...SECRETS, Accept: 'application/json', 'X-Version': '2' },
+      credentials: 'include',
+      ...init,
+    });
+    await world.serve({ request });
+    const [first, second] = world.network.sent;
+    return { first: first?.request, second: second?.request };
+  };
+
+  test('no credentials, no keys; what else the page has set', async () => {
+    const { first, second } = await ask({});
+    expect(second?.credentials).toBe('omit');
+    expect(Object.fromEntries(second?.headers ?? [])).toEqual({ accept: 'application/json', 'x-version': '2' });
+    expect(first?.headers.get('Authorization')).toBe('Bearer s');
+    expect(first?.credentials).toBe('include');
+  });
+
+  test('all of it, if the policy says so; a request without credentials has none there either', async () => {
+    const { second } = await ask({ mirrorCredentials: true });
+    expect(second?.credentials).toBe('include');
+    expect(second?.headers.get('Authorization')).toBe('Bearer s');
+    expect((await ask({ mirrorCredentials: true }, { credentials: 'omit' })).second?.credentials).toBe('omit');
+  });
+
+  test('HEAD stays HEAD, the cache mode and the redirect mode stay', async () => {
+    const { second } = await ask({}, { method: 'HEAD', cache: 'no-store', redirect: 'manual' });
+    expect([second?.method, second?.cache, second?.redirect]).toEqual(['HEAD', 'no-store', 'manual']);
+  });
+});
+
+describe('each origin has its own guards', () => {
+  test('one with an open circuit is passed over, at no attempt', async () => {
+    const world = mirrored({ script: ['reset'], circuit: OPENS, policy: { attempts: 2 } });
+    open(world, 'https://b.test');
+    await world.serve().catch(() => {});
+    expect(originsOf(world)[1]).toBe('https://c.test');
+  });
+
+  test('so is the page’s own origin, from the start', async () => {
+    const world = mirrored({ script: [200], circuit: OPENS });
+    open(world, OWN);
+    await world.serve();
+    expect(originsOf(world)).toEqual(['https://b.test']);
+    expect(world.steps).toEqual([{ at: 0, type: 'attempt' }]);
+  });
+
+  test('where all are open the page’s own is asked', async () => {
+    const world = mirrored({ script: [200], circuit: OPENS });
+    for (const origin of [OWN, ...MIRRORS]) open(world, origin);
+    await world.serve();
+    expect(originsOf(world)).toEqual([OWN]);
+  });
+
+  test('a Retry-After holds its own origin only', async () => {
+    const script = byOrigin({ [OWN]: [{ status: 503, headers: { 'Retry-After': '10' } }] });
+    const world = mirrored({ script });
+    expect((await world.serve()).status).toBe(200);
+    expect(originsOf(world)).toEqual([OWN, 'https://b.test']);
+    expect(world.network.times()[1]).toBeLessThanOrEqual(1_000);
+    await world.serve();
+    expect(originsOf(world)[2]).toBe('https://b.test');
+  });
+
+  test('an over-long Retry-After does not end the request while others may answer', async () => {
+    const script = byOrigin({ [OWN]: [{ status: 503, headers: { 'Retry-After': '3600' } }] });
+    const world = mirrored({ script });
+    expect((await world.serve()).status).toBe(200);
+  });
+
+  test('a retry is paid for where it goes, and what failed is held against its own', async () => {
+    const world = mirrored({ script: ['reset'], policy: { attempts: 2 }, budget: { refillPerSecond: 0 }, circuit: {} });
+    await world.serve().catch(() => {});
+    const status = Object.fromEntries(world.book.status().origins.map(({ origin, tokens }) => [origin, tokens]));
+    expect(status['https://b.test']).toBe(19);
+    expect(status[OWN] ?? 20).toBe(20);
+  });
+});

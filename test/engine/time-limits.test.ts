@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest';
+import { constant } from '../../src/policy/backoff.ts';
+import { createWorld, NAVIGATION, rejection, URL_OF_ITEMS } from '../support/engine-world.ts';
+import { type Answer, watchedBody } from '../support/scripted-network.ts';
+
+const put = (body: string) => new Request(URL_OF_ITEMS, { method: 'PUT', body });
+
+describe('cancelTimedOut', () => {
+  const policy = { cancelTimedOut: true, attemptTimeoutMs: 1_000, backoff: constant(500) };
+
+  test('a write that is overdue is cut off when the next one starts: never two at once', async () => {
+    const world = createWorld({ script: ['hang', 200], policy });
+    expect((await world.serve({ request: put('body') })).status).toBe(200);
+    expect(world.network.times()).toEqual([0, 1_500]);
+    expect(world.network.sent[0]?.abortedAt).toBe(1_500);
+    expect(world.network.sent.map(({ body }) => new TextDecoder().decode(body))).toEqual(['body', 'body']);
+  });
+
+  test('what answers during the wait is the answer, and nothing is sent twice', async () => {
+    const world = createWorld({ script: [{ status: 200, afterMs: 1_400 }], policy });
+    expect((await world.serve({ request: put('body') })).status).toBe(200);
+    expect(world.network.sent).toHaveLength(1);
+    expect(world.network.sent[0]?.abortedAt).toBeUndefined();
+  });
+
+  test('the last attempt is waited for', async () => {
+    const world = createWorld({
+      script: ['hang', { status: 200, afterMs: 20_000 }],
+      policy: { ...policy, attempts: 2 },
+    });
+    expect((await world.serve({ request: put('x') })).status).toBe(200);
+    expect(world.time.elapsed()).toBe(21_500);
+  });
+
+  test('an upload’s time does not count: a body is given time by its size', async () => {
+    const body = 'x'.repeat(160_000);
+    const world = createWorld({ script: ['hang', 200], policy });
+    await world.serve({ request: put(body) });
+    expect(world.network.times()).toEqual([0, 11_500]);
+  });
+
+  test('a body that is not kept is not cut off', async () => {
+    const script: Answer[] = [{ status: 200, afterMs: 15_000 }];
+    const world = createWorld({ script, policy: { ...policy, maxReplayBytes: 3 } });
+    expect((await world.serve({ request: put('four') })).status).toBe(200);
+    expect(world.network.sent).toHaveLength(1);
+  });
+
+  test('reads are cut off as well, and need not go around the cache then', async () => {
+    const world = createWorld({ script: ['hang', 200], policy });
+    expect((await world.serve()).status).toBe(200);
+    expect(world.network.sent[0]?.abortedAt).toBe(1_500);
+    expect(world.network.sent[1]?.init?.cache).toBeUndefined();
+  });
+
+  test('every attempt can be called off, and keeps its referrer', async () => {
+    const world = createWorld({ policy });
+    const request = new Request(URL_OF_ITEMS, { referrerPolicy: 'origin' });
+    await world.serve({ request });
+    expect(world.network.sent[0]?.init).toEqual({
+      referrer: request.referrer,
+      referrerPolicy: 'origin',
+      signal: expect.any(AbortSignal),
+    });
+  });
+
+  test.each([
+    { name: 'a navigation', facts: NAVIGATION },
+    { name: 'long polling', facts: { polling: true } },
+    { name: 'a foreign referrer', facts: { sameReferrer: false, method: 'PUT' } },
+  ])('does nothing to $name', async ({ facts }) => {
+    const world = createWorld({ script: [{ status: 200, afterMs: 5_000 }], policy });
+    await world.serve({ facts });
+    expect(world.network.sent).toHaveLength(1);
+    expect(world.network.sent[0]?.init).toBeUndefined();
+  });
+
+  test('five that are overdue at once: each is cut off, none waits for a place', async () => {
+    const world = createWorld({ script: (_, earlier) => (earlier < 5 ? 'hang' : 200), policy });
+    const answers = [1, 2, 3, 4, 5].map(() => world.start());
+    for (const answer of answers) expect((await world.time.until(answer)).status).toBe(200);
+    expect(world.time.elapsed()).toBe(1_500);
+  });
+});
+
+describe('hardTotal', () => {
+  const policy = { hardTotal: true, totalMs: 5_000 };
+
+  test('row 49: ends at the deadline, and what is in flight is let go', async () => {
+    const late = watchedBody(['late']);
+    const world = createWorld({ script: [{ status: 200, afterMs: 7_000, body: late.open }], policy });
+    const error = await rejection(world.serve());
+    expect(world.time.elapsed()).toBe(5_000);
+    expect(error).toMatchObject({ name: 'TimeoutError' });
+    expect(String(error)).toContain('5000 ms');
+    expect(world.steps.at(-1)).toMatchObject({ type: 'gave-up', attempts: 1, reason: 'deadline' });
+    await world.time.advance(5_000);
+    expect([late.opened(), late.cancelled()]).toEqual([1, 1]);
+    expect(world.sleeper.pending()).toBe(0);
+  });
+
+  test('with the last answer there was, if there was one', async () => {
+    const world = createWorld({ script: [{ status: 503, body: 'first' }, 'hang'], policy });
+    const response = await world.serve();
+    expect([response.status, await response.text(), world.time.elapsed()]).toEqual([503, 'first', 5_000]);
+  });
+
+  test('with the network’s own error, if that was all', async () => {
+    const world = createWorld({ script: ['reset', 'hang'], policy });
+    expect(await rejection(world.serve())).toBe(world.network.sent[0]?.error);
+    expect(world.time.elapsed()).toBe(5_000);
+  });
+
+  test('without it what is in flight is waited for', async () => {
+    const world = createWorld({ script: [{ status: 200, afterMs: 7_000 }], policy: { totalMs: 5_000 } });
+    expect((await world.serve()).status).toBe(200);
+    expect(world.time.elapsed()).toBe(7_000);
+  });
+
+  test('an answer in time is delivered, and no timer is left', async () => {
+    const world = createWorld({ script: [{ status: 200, afterMs: 4_999 }], policy });
+    expect((await world.serve()).status).toBe(200);
+    expect(world.sleeper.pending()).toBe(0);
+  });
+
+  test('ends a wait for the network and for a circuit, too', async () => {
+    const offline = createWorld({ script: ['reset'], policy, isOnline: () => false });
+    await rejection(offline.serve());
+    expect(offline.time.elapsed()).toBe(5_000);
+  });
+
+  test('a request that was cut short alone says nothing about its server; one that was overdue does', async () => {
+    const key = { origin: 'https://app.test', group: 'data' };
+    const cut = createWorld({ script: ['hang'], policy, circuit: {} });
+    await rejection(cut.serve());
+    expect(cut.book.look(key).circuit.failures).toBe(0);
+    const overdue = createWorld({ script: ['hang'], policy: { ...policy, attemptTimeoutMs: 1_000 }, circuit: {} });
+    await rejection(overdue.serve());
+    expect(overdue.book.look(key).circuit.failures).toBe(1);
+  });
+
+  test('a budget token that was reserved for a wait comes back', async () => {
+    const world = createWorld({
+      script: [{ status: 503, headers: { 'Retry-After': '4' } }, 'hang'],
+      policy: { ...policy, totalMs: 3_000 },
+      budget: { refillPerSecond: 0 },
+    });
+    await world.serve();
+    expect(world.book.affords({ origin: 'https://app.test', group: 'data' }, 20)).toBe(true);
+  });
+});
+
+describe('Retry-Attempt', () => {
+  test('counts retries of same-origin requests, where it is asked for', async () => {
+    const world = createWorld({ script: [503, 503, 200], policy: { retryAttemptHeader: true } });
+    await world.serve({ request: new Request(URL_OF_ITEMS, { headers: { 'X-A': '1' } }) });
+    const headers = world.network.sent.map(({ init }) => init?.headers as Headers | undefined);
+    expect(world.network.sent[0]?.init).toBeUndefined();
+    expect(headers.map((sent) => sent?.get('Retry-Attempt'))).toEqual([undefined, '1', '2']);
+    expect(headers[1]?.get('X-A')).toBe('1');
+  });
+
+  test.each([
+    { name: 'across origins', facts: { sameOrigin: false } },
+    { name: 'navigations', facts: NAVIGATION },
+    { name: 'by default', policy: { retryAttemptHeader: false } },
+  ])('not $name', async ({ facts = {}, policy = {} }) => {
+    const world = createWorld({ script: [503, 200], policy: { retryAttemptHeader: true, ...policy } });
+    await world.serve({ facts });
+    expect(world.network.sent.map(({ init }) => init)).toEqual([undefined, undefined]);
+  });
+});
