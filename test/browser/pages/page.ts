@@ -39,6 +39,7 @@ const EVENTS = [
   'retry-scheduled',
   'waiting',
   'released',
+  'hedge-launched',
   'recovered',
   'gave-up',
   'budget-exhausted',
