@@ -36,7 +36,7 @@ function toOutcome(response: Response, policy: RetryPolicy, now: () => number): 
   return {
     kind: 'response',
     status,
-    time: { retryAfter: header('Retry-After'), date, age: header('Age') },
+    time: { retryAfter: header('Retry-After'), date, age: header('Age'), rateLimit: header('RateLimit') },
     fresh: carriesFreshness({ cacheControl: header('Cache-Control'), expires: header('Expires'), date }, now()),
   };
 }

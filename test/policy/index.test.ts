@@ -27,6 +27,7 @@ test('the pure core has what it promises and nothing else', () => {
     'parseHttpDate',
     'parseRetryAfter',
     'proportionalJitter',
+    'rateLimitWaitMs',
     'refill',
     'refund',
     'resolveBudget',
