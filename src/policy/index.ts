@@ -46,5 +46,6 @@ export {
   resolvePolicy,
   type StatusRule,
 } from './policy.js';
+export { type Presets, presets } from './presets.js';
 export { rateLimitWaitMs } from './rate-limit.js';
 export { parseRetryAfter, type TimeHeaders } from './retry-after.js';

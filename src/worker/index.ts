@@ -9,6 +9,8 @@ export {
   fullJitter,
   linear,
   list,
+  type Presets,
+  presets,
   proportionalJitter,
   RetryLayerError,
   type RetryOptions,

@@ -26,6 +26,7 @@ test('the pure core has what it promises and nothing else', () => {
     'list',
     'parseHttpDate',
     'parseRetryAfter',
+    'presets',
     'proportionalJitter',
     'rateLimitWaitMs',
     'refill',
