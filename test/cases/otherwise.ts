@@ -15,6 +15,10 @@ export const OTHERWISE: Readonly<Record<string, string>> = {
   'undici-126':
     'a body is repeated byte for byte up to maxReplayBytes, whatever the page made it of (README.md, What is not retried)',
   'go-retryablehttp-167': 'giving up hands over the last real answer, never an error of ours in its place (README.md)',
+  'nurago-212': 'a Retry-After of 0 means now (src/README.md, Decisions)',
   'nurago-228':
     'a body is repeated byte for byte up to maxReplayBytes, whatever the page made it of (README.md, What is not retried)',
+  'httpc-272': 'a Retry-After of 0 means now (src/README.md, Decisions)',
+  'smithy-457':
+    'a Retry-After is seconds or one of the three dates of RFC 9110, and anything else is none (src/policy/retry-after.ts)',
 };

@@ -12,6 +12,8 @@ export interface Played {
   /** Absent if it ended in an error. */
   readonly status?: number;
   readonly error?: unknown;
+  /** Of the answer. */
+  readonly answered?: string;
   /** From the end of each attempt, or from when it was overdue, to the next. */
   readonly delaysMs: readonly number[];
   readonly bodies: readonly (string | undefined)[];
@@ -31,13 +33,18 @@ export async function play(row: Row, policy: RetryPolicy, chance: number): Promi
   const endedAt: number[] = [];
   const script = (_: Request, earlier: number): Answer => {
     const step = when[earlier] ?? beyond(when, least(then.attempts));
-    const { s, h = {}, ms = 0 } = typeof step === 'object' ? step : { s: step };
+    const {
+      s,
+      h = {},
+      ms = 0,
+      body,
+    }: Exclude<NetworkStep, number | 'net'> = typeof step === 'object' ? step : { s: step };
     endedAt.push(time.elapsed() + Math.min(ms, policy.attemptTimeoutMs));
     if (s === 'net') return { reset: true, afterMs: ms };
     const headers = Object.fromEntries(
       Object.entries(h).map(([name, value]) => [name, inPlainWords(value, time.now() + ms)]),
     );
-    return { status: s, headers, afterMs: ms, ...(s === 205 ? { body: null } : {}) };
+    return { status: s, headers, afterMs: ms, ...(s === 205 ? { body: null } : body === undefined ? {} : { body }) };
   };
   const world = createWorld({ script, policy, time, random: () => chance, budget: { capacity: 1e9 } });
 
@@ -49,15 +56,16 @@ export async function play(row: Row, policy: RetryPolicy, chance: number): Promi
   const answer = alone ? world.network.fetch(request) : world.start(options);
   const end = await time.until(
     answer.then(
-      ({ status }) => ({ status }),
+      (response) => ({ response }),
       (error: unknown) => ({ error }),
     ),
   );
   const elapsedMs = time.elapsed();
+  const answered = 'response' in end ? { status: end.response.status, answered: await end.response.text() } : end;
   if (world.faults.length > 0) throw world.faults[0];
   const { sent } = world.network;
   return {
-    ...end,
+    ...answered,
     attempts: sent.length,
     delaysMs: sent.slice(1).map(({ at }, index) => at - (endedAt[index] ?? 0)),
     bodies: sent.map(({ body }) => body && new TextDecoder().decode(body)),

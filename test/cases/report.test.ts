@@ -239,6 +239,82 @@ describe('every word of a policy', () => {
   });
 });
 
+describe('rows that ask for one number are played, too', () => {
+  const policy = { base_ms: 100, factor: 2 };
+  test.each<{ name: string; row: object }>([
+    { name: 'a header', row: { given: {}, when: { header: '2' }, then: { wait_ms: 2_000 } } },
+    { name: 'no header', row: { given: {}, when: { header: null }, then: { wait_ms: null } } },
+    { name: 'a malformed one', row: { given: {}, when: { header: '-1' }, then: { wait_ms: null, note: 'n' } } },
+    {
+      name: 'a date, at its time',
+      row: {
+        given: { now: '1999-12-31T23:59:57Z' },
+        when: { header: 'Fri, 31 Dec 1999 23:59:59 GMT' },
+        then: { wait_ms: 2_000 },
+      },
+    },
+    {
+      name: 'a cap',
+      row: { given: { ra_max_ms: 900, ra_over: 'clamp' }, when: { header: '2' }, then: { wait_ms: [900, 900] } },
+    },
+    { name: 'a retry', row: { given: { policy }, when: { retry_index: 3 }, then: { delay_ms: 800 } } },
+    {
+      name: 'several, in any order',
+      row: { given: { policy }, when: { retry_index: [2, 0] }, then: { delay_ms: [400, [100, 100]] } },
+    },
+    {
+      name: 'a retry by chance',
+      row: {
+        given: { policy: { ...policy, jitter: 'full' } },
+        when: { retry_index: 0, random: 0.5 },
+        then: { delay_ms: 50 },
+      },
+    },
+    {
+      name: 'a retry after a time that was named',
+      row: { given: { policy }, when: { retry_index: 0, retry_after_ms: 3_000 }, then: { delay_ms: 3_000 } },
+    },
+    {
+      name: 'statuses by method',
+      row: {
+        given: { method: 'POST', policy: { statuses_by_method: { GET: [500, 503], '*': [503] }, methods: 'any' } },
+        when: [503, 500],
+        then: { attempts: 2, status: 500 },
+      },
+    },
+    {
+      name: 'the answer',
+      row: {
+        given: { policy: POLICY },
+        when: [503, { s: 503, body: 'b' }, { s: 503, body: 'c' }],
+        then: { body: 'c', retryable: true },
+      },
+    },
+  ])('$name', async ({ row }) => {
+    expect(await verdictOn(row)).toEqual({ kind: 'passed' });
+  });
+
+  test.each<{ name: string; row: object; why: string }>([
+    {
+      name: 'a header',
+      row: { given: {}, when: { header: '2' }, then: { wait_ms: 1 } },
+      why: 'delays [1] expected, [2000] seen',
+    },
+    {
+      name: 'a retry',
+      row: { given: { policy }, when: { retry_index: 1 }, then: { delay_ms: 100 } },
+      why: 'delays [[0,null],100] expected, [100,200] seen',
+    },
+    {
+      name: 'the answer',
+      row: { given: { policy: POLICY }, when: [{ s: 404, body: 'a' }], then: { body: 'b', retryable: true } },
+      why: 'body b expected, a seen; retryable true expected, false seen',
+    },
+  ])('and fail: $name', async ({ row, why }) => {
+    expect(await verdictOn(row)).toEqual({ kind: 'failed', why });
+  });
+});
+
 describe('what is decided otherwise', () => {
   test('is shown with its reason, if it is so', async () => {
     expect(await verdictOn({ ...BASE, then: { attempts: 2 } }, { 'x-1': 'a rule' })).toEqual({
@@ -268,6 +344,9 @@ test.each<{ name: string; row: object }>([
   { name: 'another option', row: { ...BASE, given: { policy: { ...POLICY, hedge: {} } }, then: { attempts: 1 } } },
   { name: 'a network in words', row: { ...BASE, when: ['503 for ever'], then: { attempts: 1 } } },
   { name: 'no list', row: { ...BASE, when: { header: '1' }, then: { attempts: 1 } } },
+  { name: 'a header and more', row: { given: {}, when: { header: '1', age: 3 }, then: { wait_ms: 1 } } },
+  { name: 'samples', row: { ...BASE, when: { retry_index: 1, samples: 9 }, then: { delay_ms: 1 } } },
+  { name: 'fewer waits than retries', row: { ...BASE, when: { retry_index: [0, 1] }, then: { delay_ms: [1] } } },
   { name: 'more of an answer', row: { ...BASE, when: [{ s: 200, sends: 'abc' }], then: { attempts: 1 } } },
   { name: 'another expectation', row: { ...BASE, then: { attempts: 1, tokens: 3 } } },
   { name: 'an expectation in words', row: { ...BASE, then: { attempts: 'a few' } } },

@@ -1,3 +1,5 @@
+import { inCoreForm } from './in-core-form.ts';
+
 /** A row of a table of cases: what a policy was given, what the network did, and what has to come of it. */
 export interface Row {
   readonly id: string;
@@ -16,6 +18,8 @@ interface Given {
   readonly headers?: Readonly<Record<string, string>>;
   readonly now?: string;
   readonly TZ?: string;
+  /** What chance gives, if not its least, its middle and its most. */
+  readonly random?: number;
 }
 
 export interface GivenPolicy {
@@ -23,6 +27,8 @@ export interface GivenPolicy {
   readonly attempts?: number;
   /** A list, or words such as `429, 5xx but 501`. */
   readonly statuses?: readonly number[] | string;
+  /** The same for GET, and for every other method. */
+  readonly statuses_by_method?: { readonly GET: readonly number[]; readonly '*': readonly number[] };
   readonly methods?: readonly string[] | 'any';
   readonly base_ms?: number;
   readonly factor?: number;
@@ -43,7 +49,12 @@ export interface GivenPolicy {
 export type NetworkStep =
   | number
   | 'net'
-  | { readonly s: number | 'net'; readonly h?: Readonly<Record<string, string>>; readonly ms?: number };
+  | {
+      readonly s: number | 'net';
+      readonly h?: Readonly<Record<string, string>>;
+      readonly ms?: number;
+      readonly body?: string;
+    };
 
 /** A number is exact, `[lo, hi]` a range, and `null` at its end no limit. */
 export type Bound = number | readonly [number, number | null];
@@ -51,6 +62,10 @@ export type Bound = number | readonly [number, number | null];
 export interface Expected {
   readonly attempts?: Bound;
   readonly status?: number;
+  /** Of the answer that the page gets. */
+  readonly body?: string;
+  /** Is there a second attempt? */
+  readonly retryable?: boolean;
   /** `network`, or the name or words of another error; `null`: none. */
   readonly error?: string | null;
   readonly delays_ms?: readonly Bound[];
@@ -80,8 +95,11 @@ function readRow(line: string, number: number): Reading {
   }
   const id = isObject(row) && typeof row.id === 'string' ? row.id : `line ${number}`;
   if (!isObject(row)) return { kind: 'unreadable', id, why: 'is no object' };
-  const why = whyNoCore(row);
-  return why === undefined ? { kind: 'row', row: { ...row, id } as unknown as Row } : { kind: 'for-a-person', id, why };
+  const plain = inCoreForm(row);
+  const why = whyNoCore(plain);
+  return why === undefined
+    ? { kind: 'row', row: { ...plain, id } as unknown as Row }
+    : { kind: 'for-a-person', id, why };
 }
 
 /** What of a row is not in the form that can be run; `undefined` if all of it is. */
@@ -134,8 +152,8 @@ const isBound: Test = (value) =>
 const isNetworkStep: Test = (step) => {
   if (step === 'net' || isStatus(step)) return true;
   if (!isObject(step)) return false;
-  const { s, h = {}, ms = 0, ...more } = step;
-  return (s === 'net' || isStatus(s)) && isTexts(h) && isNumber(ms) && Object.keys(more).length === 0;
+  const { s, h = {}, ms = 0, body = '', ...more } = step;
+  return (s === 'net' || isStatus(s)) && isTexts(h) && isNumber(ms) && isText(body) && Object.keys(more).length === 0;
 };
 
 /** Those that a page can be given. */
@@ -148,11 +166,14 @@ const GIVEN: Readonly<Record<string, Test>> = {
   headers: isTexts,
   now: (value) => isText(value) && Number.isFinite(Date.parse(value as string)),
   TZ: isText,
+  random: (value) => isNumber(value) && (value as number) >= 0 && (value as number) < 1,
 };
 
 const POLICY: Readonly<Record<string, Test>> = {
   attempts: (value) => Number.isInteger(value) && (value as number) >= 1,
   statuses: (value) => isText(value) || listOf(isNumber)(value),
+  statuses_by_method: (value) =>
+    isObject(value) && Object.keys(value).sort().join() === '*,GET' && Object.values(value).every(listOf(isNumber)),
   methods: (value) => value === 'any' || listOf(isText)(value),
   base_ms: isNumber,
   factor: isNumber,
@@ -171,6 +192,8 @@ const POLICY: Readonly<Record<string, Test>> = {
 const THEN: Readonly<Record<string, Test>> = {
   attempts: isBound,
   status: isNumber,
+  body: isText,
+  retryable: isFlag,
   error: orNull(isText),
   delays_ms: listOf(isBound),
   body_each: isText,

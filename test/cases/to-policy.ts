@@ -30,7 +30,7 @@ const ENDLESS_MS = 1e13;
 
 export function toPolicy({ given }: Row): Mapped {
   const { policy: theirs, method = 'GET' } = given;
-  const statuses = toStatuses(theirs.statuses);
+  const statuses = byMethod(theirs.statuses_by_method) ?? toStatuses(theirs.statuses);
   if (statuses === 'unknown') return { cannot: `statuses ${JSON.stringify(theirs.statuses)} are in words` };
   const backoff = toBackoff(theirs);
   if (backoff === undefined) return { cannot: `jitter ${JSON.stringify(theirs.jitter)} is not known` };
@@ -60,9 +60,16 @@ export function toPolicy({ given }: Row): Mapped {
   return {
     // What keeps a browser's worker alive is no limit of the engine.
     policy: { ...resolvePolicy(options, DEFAULTS), totalMs: totalMs ?? ENDLESS_MS },
-    chancy: theirs.jitter !== undefined && theirs.jitter !== 'none',
+    chancy: theirs.jitter !== undefined && !['none', 'b=1'].includes(theirs.jitter),
   };
 }
+
+/** What is retried of every method, and what of GET besides. */
+const byMethod = (theirs: GivenPolicy['statuses_by_method']): readonly StatusRule[] | undefined =>
+  theirs && [
+    ...theirs['*'],
+    ...theirs.GET.filter((status) => !theirs['*'].includes(status)).map((status) => ({ status, only: 'get' as const })),
+  ];
 
 /** `429, 5xx but 501`: numbers and hundreds, and those that are left out. */
 function toStatuses(theirs: GivenPolicy['statuses']): readonly StatusRule[] | undefined | 'unknown' {
@@ -117,6 +124,8 @@ function toBackoff(theirs: GivenPolicy): Backoff | undefined {
   if (percent !== undefined) return proportionalJitter(waits(theirs), Number(percent) / 100, 'after-cap');
   switch (jitter) {
     case 'none':
+    // Of what is multiplied by a chance b.
+    case 'b=1':
       return waits(theirs);
     case 'full':
       return fullJitter(waits(theirs));
@@ -133,7 +142,7 @@ function waits(theirs: GivenPolicy, scale: (ms: number) => number = (ms) => ms):
   const { delays_ms: delays, base_ms = 500, factor = 2, cap_ms } = theirs;
   if (delays !== undefined && delays.length > 0) return list(delays.map(scale));
   return exponential({
-    baseMs: scale(Math.max(0, base_ms)),
+    baseMs: scale(base_ms),
     factor,
     maxMs: Math.min(scale(cap_ms ?? MAX_DELAY_MS), MAX_DELAY_MS),
   });

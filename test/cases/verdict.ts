@@ -34,8 +34,7 @@ export async function judge(row: Row, otherwise: Readonly<Record<string, string>
   if ('cannot' in mapped) return { kind: 'not-applicable', why: mapped.cannot };
   const differences = new Set<string>();
   try {
-    // A time that the server names is jittered upwards, whatever the jitter of the backoff: exact without luck.
-    for (const chance of mapped.chancy && !namesTime(row) ? CHANCES : [0]) {
+    for (const chance of chancesOf(row, mapped.chancy)) {
       const played = await inZone(row.given.TZ, () => play(row, mapped.policy, chance));
       for (const difference of differencesIn(row, played)) differences.add(difference);
     }
@@ -54,6 +53,12 @@ export async function judge(row: Row, otherwise: Readonly<Record<string, string>
   return why === ''
     ? { kind: 'failed', why: 'passes, though it is listed as decided otherwise' }
     : { kind: 'not-applicable', why: `decided otherwise: ${reason} (${why})` };
+}
+
+/** A time that the server names is jittered upwards, whatever the jitter of the backoff: it is exact without luck. */
+function chancesOf(row: Row, chancy: boolean): readonly number[] {
+  if (row.given.random !== undefined) return [row.given.random];
+  return chancy && !namesTime(row) ? CHANCES : [0];
 }
 
 const namesTime = ({ when }: Row): boolean =>
@@ -83,6 +88,10 @@ function differencesIn({ then }: Row, played: Played): string[] {
   }
   const end = 'error' in played ? String(played.error) : played.status;
   if (then.status !== undefined) expect('status', played.status === then.status, then.status, end);
+  if (then.body !== undefined) expect('body', played.answered === then.body, then.body, played.answered);
+  if (then.retryable !== undefined) {
+    expect('retryable', then.retryable === played.attempts > 1, then.retryable, played.attempts > 1);
+  }
   if (then.error !== undefined) expect('error', isError(then.error, played), then.error, end);
   if (then.delays_ms !== undefined) {
     const fit =
