@@ -227,6 +227,22 @@ describe('every word of a policy', () => {
     expect(await verdictOn({ when: BASE.when, ...row })).toEqual({ kind: 'passed' });
   });
 
+  test.each<{ name: string; policy: object; when: unknown[]; then: object }>([
+    { name: 'an error at the deadline', policy: { total_ms: 50 }, when: [503], then: { error: 'TimeoutError' } },
+    { name: 'an attempt cut off by it', policy: { total_ms: 50 }, when: [{ s: 200, ms: 60 }], then: { attempts: 1 } },
+    {
+      name: 'an attempt that is overdue',
+      policy: { timeout_ms: 50 },
+      when: [{ s: 200, ms: 60 }],
+      then: { attempts: 3 },
+    },
+  ])('not yet: $name', async ({ policy, when, then }) => {
+    expect(await verdictOn({ given: given(policy), when, then })).toEqual({
+      kind: 'not-applicable',
+      why: expect.stringMatching(/^not applicable yet: /),
+    });
+  });
+
   test.each<{ name: string; given: object; why: RegExp }>([
     { name: 'jitter in words', given: given({ jitter: 'a little' }), why: /jitter "a little"/ },
     { name: 'statuses in words', given: given({ statuses: 'bad ones' }), why: /statuses "bad ones"/ },

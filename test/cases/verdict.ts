@@ -12,16 +12,17 @@ export type Verdict =
 const NOT_YET: readonly { readonly what: string; readonly needs: (row: Row) => boolean }[] = [
   {
     what: 'a deadline that ends an attempt under way (hardTotal)',
-    needs: ({ given: { policy }, then }) => policy.total_ms != null && /timeout|deadline/i.test(then.error ?? ''),
+    needs: ({ given: { policy }, when, then }) =>
+      policy.total_ms != null && (/timeout|deadline/i.test(then.error ?? '') || someTakes(when, policy.total_ms)),
   },
   {
     what: 'an attempt that is cut off when it is overdue (cancelTimedOut)',
-    needs: ({ given: { policy }, when }) =>
-      when.some(
-        (step) => typeof step === 'object' && (step.ms ?? 0) >= (policy.timeout_ms ?? Number.POSITIVE_INFINITY),
-      ),
+    needs: ({ given: { policy }, when }) => policy.timeout_ms != null && someTakes(when, policy.timeout_ms),
   },
 ];
+
+const someTakes = (when: Row['when'], ms: number): boolean =>
+  when.some((step) => typeof step === 'object' && step.ms !== undefined && step.ms >= ms);
 
 /** Where chance has a say, its least, its middle and its most. */
 const CHANCES = [0, 0.5, 1 - 2 ** -53];
@@ -40,7 +41,7 @@ export async function judge(row: Row, otherwise: Readonly<Record<string, string>
     }
   } catch (error) {
     if (error instanceof Unplayable) return { kind: 'not-applicable', why: error.message };
-    differences.add(String(error));
+    return { kind: 'failed', why: `broke: ${error}` };
   }
   const why = [...differences].join('; ');
   const reason = Object.hasOwn(otherwise, row.id) ? otherwise[row.id] : undefined;
