@@ -106,7 +106,8 @@ function waitLabels({ from, until, by }: Wait): readonly string[] {
   const word = WORDS[by];
   if (until === undefined) return [word];
   const time = duration(until - from);
-  return by === 'backoff' ? [time] : by === 'retry-after' ? [`${word}, ${time}`, time] : [`${word}, ${time}`, word];
+  if (by === 'backoff') return [time];
+  return [`${word}, ${time}`, by === 'retry-after' || by === 'rate-limit' ? time : word];
 }
 
 function piece(
@@ -126,11 +127,12 @@ const WORDS: Readonly<Record<Wait['by'], string>> = {
   hold: 'held',
   circuit: 'parked',
   'retry-after': 'Retry-After',
+  'rate-limit': 'RateLimit',
   backoff: '',
 };
 
 /** A time that the server named has the colour of its header, whoever was told of it. */
 function toneOf({ by }: Wait): Piece['tone'] {
   if (by === 'backoff') return 'backoff';
-  return by === 'retry-after' || by === 'hold' ? 'retry-after' : 'quiet';
+  return by === 'offline' || by === 'circuit' ? 'quiet' : 'retry-after';
 }

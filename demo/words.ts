@@ -71,7 +71,7 @@ function requestSentence(event: RequestEvent, trace: Trace | undefined): string 
   switch (event.type) {
     case 'retry-scheduled': {
       const again = `again in ${duration(event.delayMs)}`;
-      const whose = event.by === 'retry-after' ? 'as the server asked' : 'backoff';
+      const whose = event.by === 'backoff' ? 'backoff' : 'as the server asked';
       if (event.cause === 'timeout') {
         return `${who}: attempt ${event.attempt} has no answer yet; the next starts beside it in ${duration(event.delayMs)}.`;
       }
@@ -117,5 +117,6 @@ const PAUSES: Readonly<Record<Wait['by'], string>> = {
   hold: 'the end of a pause',
   circuit: 'a sign of life',
   'retry-after': 'Retry-After',
+  'rate-limit': 'RateLimit',
   backoff: 'backoff',
 };

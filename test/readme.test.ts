@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-import { BUDGET_DEFAULTS, CIRCUIT_DEFAULTS, DEFAULTS, NAVIGATION_DEFAULTS } from '../src/policy/index.ts';
+import { BUDGET_DEFAULTS, CIRCUIT_DEFAULTS, DEFAULTS, NAVIGATION_DEFAULTS, presets } from '../src/policy/index.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(`${root}README.md`, 'utf8');
@@ -48,6 +48,21 @@ describe('the tables of defaults say what the code says', () => {
     const plain = DEFAULTS.statuses.filter((rule) => typeof rule === 'number');
     expect(stated.split(';')[0]).toBe(plain.join(' '));
     for (const rule of DEFAULTS.statuses) if (typeof rule !== 'number') expect(stated).toContain(String(rule.status));
+  });
+  for (const name of ['reads', 'writes'] as const) {
+    test(`presets.${name}`, () => expect(rows.get(name)?.[0]).toBe(presets[name].statuses?.join(' ')));
+  }
+  for (const name of ['api', 'quick', 'download'] as const) {
+    test(`presets.${name}`, () => {
+      const { attempts, backoff, totalMs } = presets[name];
+      const of = backoff?.kind === 'full-jitter' && backoff.of.kind === 'exponential' ? backoff.of : undefined;
+      const waits = `full jitter over ${of?.baseMs} × ${of?.factor}, at most ${of?.maxMs}`;
+      const time = totalMs === undefined ? '' : `, totalMs ${totalMs}`;
+      expect(rows.get(name)?.[1]).toBe(`attempts ${attempts}, ${waits}${time}`);
+    });
+  }
+  test('every preset has a row', () => {
+    expect([...rows.keys()]).toEqual(expect.arrayContaining(Object.keys(presets)));
   });
   test('every option has a row', () => {
     const options = Object.keys(DEFAULTS).filter((name) => name !== 'retryAfter');

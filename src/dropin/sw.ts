@@ -9,6 +9,7 @@ export {
   fullJitter,
   linear,
   list,
+  presets,
   proportionalJitter,
   RetryLayerError,
 } from '../worker/index.js';

@@ -53,7 +53,7 @@ function toOutcome(response: Response, verdict: Verdict | undefined, policy: Ret
     kind: 'response',
     status,
     ...judged,
-    time: { retryAfter: header('Retry-After'), date, age: header('Age') },
+    time: { retryAfter: header('Retry-After'), date, age: header('Age'), rateLimit: header('RateLimit') },
     fresh: carriesFreshness({ cacheControl: header('Cache-Control'), expires: header('Expires'), date }, now()),
   };
 }

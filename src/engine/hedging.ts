@@ -4,6 +4,7 @@ import {
   hedgeAfterMs,
   hedgeEarned,
   hedgeSpent,
+  mayBeHedged,
   NO_HEDGE_STATS,
   timed,
 } from '../policy/hedge.js';
@@ -17,8 +18,10 @@ export interface Hedging {
   took(key: OriginKey, ms: number): void;
   /** How long an attempt may take before it is hedged; `undefined` while too little is known. */
   afterMs(key: OriginKey, policy: HedgePolicy): number | undefined;
-  /** Takes one of the hedges that there are. */
-  take(key: OriginKey): boolean;
+  /** Its server says that nothing is left until then (epoch milliseconds). */
+  pause(key: OriginKey, until: number): void;
+  /** Takes one of the hedges that there are, if there may be any now. */
+  take(key: OriginKey, now: number): boolean;
 }
 
 /** As many as there are records at most; the oldest goes first. */
@@ -36,9 +39,10 @@ export function createHedging(): Hedging {
     began: (key) => change(key, hedgeEarned(look(key))),
     took: (key, ms) => change(key, timed(look(key), ms)),
     afterMs: (key, policy) => hedgeAfterMs(policy, look(key)),
-    take(key) {
+    pause: (key, until) => change(key, { ...look(key), pausedUntil: until }),
+    take(key, now) {
       const stats = look(key);
-      if (stats.allowance < 1) return false;
+      if (!mayBeHedged(stats, now)) return false;
       change(key, hedgeSpent(stats));
       return true;
     },

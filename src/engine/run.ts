@@ -9,6 +9,7 @@ import type { GiveUpReason, Outcome, RetryPolicy } from '../policy/index.js';
 import { attemptsOver, rotates } from '../policy/mirrors.js';
 import type { OriginRecord } from '../policy/origin-record.js';
 import { isThrottled } from '../policy/outcome.js';
+import { rateLimitWaitMs } from '../policy/rate-limit.js';
 import { mayRace } from '../policy/replay.js';
 import type { WaitCause } from '../protocol/index.js';
 import { type Landing, land } from './attempt.js';
@@ -316,10 +317,16 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       // What is stored may be less than what is remembered here.
       book.loading() === undefined &&
       book.affords(key, cost);
-    if (!may || !hedging.take(key)) return { ...phase, hedgeAt: undefined };
+    if (!may || !hedging.take(key, ports.now())) return { ...phase, hedgeAt: undefined };
     reserve(cost);
     call.tell({ type: 'hedge-launched', attempt: counted + 1 });
     return launch({ cost, hedge: true });
+  }
+
+  /** A server that has nothing left for us gets nothing extra. */
+  function hint(response: Response, { key }: Target): void {
+    const waitMs = rateLimitWaitMs(response.headers.get('RateLimit'));
+    if (waitMs !== undefined) hedging.pause(key, ports.now() + waitMs);
   }
 
   /** No connection is held through a wait. */
@@ -511,6 +518,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       keep(landing, flights);
       const final = 'response' in landing && isFinal(outcome, facts, policy);
       evidence.landed(landing, final);
+      if (hedges && 'response' in landing) hint(landing.response, from);
       if (final) return deliver(landing, phase);
       learn(outcome, from);
       failedBy(outcome);

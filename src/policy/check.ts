@@ -98,7 +98,7 @@ const status = number(100, 599, { whole: true });
 const statusRuleObject = object(
   {
     status,
-    only: oneOf('safe-method', 'idempotency-key', 'retry-after'),
+    only: oneOf('get', 'safe-method', 'idempotency-key', 'retry-after'),
     retries: number(0, 10_000, { whole: true }),
   },
   ['status'],
@@ -117,12 +117,13 @@ const replayedMethod: Check = (value, path) => {
   }
 };
 
+const FACTOR = number(1, 1_000);
 const order = oneOf('before-cap', 'after-cap');
 // Each kind is its own shape; `of` recurs, so the table is read when a value is checked, not when it is made.
 const BACKOFF_FIELDS: Readonly<Record<Backoff['kind'], Readonly<Record<string, Check>>>> = {
   constant: { delayMs: duration() },
   linear: { stepMs: duration(), maxMs: duration() },
-  exponential: { baseMs: duration(), factor: number(1, 1_000), maxMs: duration() },
+  exponential: { baseMs: duration(), factor: FACTOR, maxMs: duration() },
   list: { delaysMs: arrayOf(duration(), { min: 1 }) },
   'full-jitter': { of: (value, path) => backoff(value, path) },
   'equal-jitter': { of: (value, path) => backoff(value, path) },
@@ -163,15 +164,20 @@ const origin: Check = (value, path) => {
 };
 
 const OFF = 'to switch retries off, use `retry: false`';
+const TOTAL_MS = duration(1, MAX_TOTAL_MS, 'browsers stop a worker that waits longer');
+const RETRIES = number(0, 9_999, { whole: true, remedy: OFF });
 
 const retryOptions = object({
   attempts: number(1, 10_000, { whole: true, remedy: OFF }),
-  retries: number(0, 9_999, { whole: true, remedy: OFF }),
+  retries: RETRIES,
+  maxAttempts: RETRIES,
   methods: arrayOf(replayedMethod),
   retryNonIdempotent: flag,
   statuses: arrayOf(statusRule),
   backoff,
   throttledBackoff: backoff,
+  initialDelay: duration(),
+  backoffFactor: FACTOR,
   retryAfter: object({
     mode: oneOf('extend', 'replace', 'ignore'),
     statuses: retriedOr(arrayOf(status)),
@@ -180,7 +186,8 @@ const retryOptions = object({
   }),
   attemptTimeoutMs: duration(1),
   cancelTimedOut: flag,
-  totalMs: duration(1, MAX_TOTAL_MS, 'browsers stop a worker that waits longer'),
+  totalMs: TOTAL_MS,
+  maxAge: TOTAL_MS,
   hardTotal: flag,
   hedge: (value, path) => (value === false ? undefined : hedge(value, path)),
   mirrors: arrayOf(origin),
@@ -196,9 +203,20 @@ const retryOptions = object({
 /** Throws a {@link RetryLayerError} unless `value` is a {@link RetryOptions}. */
 export function checkRetryOptions(value: unknown, path: string): asserts value is RetryOptions {
   retryOptions(value, path);
-  const { attempts, retries } = value as RetryOptions;
-  if (attempts !== undefined && retries !== undefined && attempts !== retries + 1) {
-    refuse(retries, `${path}.retries`, `must be one less than attempts (${attempts})`, 'give one of the two');
+  const { attempts, retries, maxAttempts, totalMs, maxAge, backoff, initialDelay, backoffFactor } =
+    value as RetryOptions;
+  const agree = (name: string, given?: number, as = '', wanted?: number, other = wanted): void => {
+    if (given === undefined || wanted === undefined || given === wanted) return;
+    refuse(given, `${path}.${name}`, `must be ${as} (${other})`, 'give one of the two');
+  };
+  const retriesOf = attempts === undefined ? undefined : attempts - 1;
+  agree('retries', retries, 'one less than attempts', retriesOf, attempts);
+  agree('maxAttempts', maxAttempts, 'one less than attempts', retriesOf, attempts);
+  agree('maxAttempts', maxAttempts, 'the same as retries', retries);
+  agree('maxAge', maxAge, 'the same as totalMs', totalMs);
+  if (backoff === undefined) return;
+  for (const [name, given] of Object.entries({ initialDelay, backoffFactor })) {
+    if (given !== undefined) refuse(given, `${path}.${name}`, 'must not stand beside backoff', 'give one of the two');
   }
 }
 

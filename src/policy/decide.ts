@@ -4,6 +4,7 @@ import { startsInTime } from './deadline.js';
 import type { RequestFacts } from './eligibility.js';
 import { type Cause, causeOf, isThrottled, type Outcome, retriesAllowed, retriesAtOnce } from './outcome.js';
 import { RETRY_AFTER_JITTER, type RetryPolicy } from './policy.js';
+import { rateLimitWaitMs } from './rate-limit.js';
 import { asksForNow, serverWaitMs, type TimeHeaders } from './retry-after.js';
 
 /** Everything a decision hangs on: what happened, what is allowed, what time it is, and a source of chance. */
@@ -46,10 +47,13 @@ export type GiveUpReason =
   | 'client-gone'
   | 'offline';
 
+/** Whose time a wait is: ours, the one the server named, or the one it hinted at. */
+export type WaitBy = 'backoff' | 'retry-after' | 'rate-limit';
+
 /** What to do about an attempt's outcome, and why. */
 export type Decision =
   | { readonly do: 'deliver'; readonly reason: 'success' | 'final-status' }
-  | { readonly do: 'retry'; readonly reason: Cause; readonly delayMs: number; readonly by: 'backoff' | 'retry-after' }
+  | { readonly do: 'retry'; readonly reason: Cause; readonly delayMs: number; readonly by: WaitBy }
   | { readonly do: 'wait-online'; readonly reason: 'offline' }
   /** Wait until a success shows that the server is back. */
   | { readonly do: 'park'; readonly reason: 'circuit' }
@@ -92,7 +96,7 @@ export function afterFailure(situation: Situation): NextStep {
 
 const giveUp = (reason: GiveUpReason): NextStep => ({ do: 'give-up', reason });
 
-type Wait = { readonly delayMs: number; readonly by: 'backoff' | 'retry-after' };
+type Wait = { readonly delayMs: number; readonly by: WaitBy };
 
 function waitFor(situation: Situation): Wait | 'too-long' {
   const { outcome, request, policy, now, notBefore = now, elsewhere = false } = situation;
@@ -104,14 +108,29 @@ function waitFor(situation: Situation): Wait | 'too-long' {
   const { maxMs, overMax, mode } = policy.retryAfter;
   if (askedMs > maxMs && overMax === 'give-up') return 'too-long';
   const backoff = backoffWait(situation, server);
-  if (!server) return backoff;
+  if (!server) return elsewhere ? backoff : hintedWait(situation, backoff);
   const delayMs = upwards(Math.min(askedMs, maxMs), situation.random);
   const extended = mode === 'extend' && !asksNow && backoff.delayMs > delayMs;
   return extended ? backoff : { delayMs, by: 'retry-after' };
 }
 
-function backoffWait({ outcome, policy, attempt, random, previousDelayMs }: Situation, timed: boolean): Wait {
-  if (retriesAtOnce(outcome)) return { delayMs: 0, by: 'backoff' };
+/**
+ * A `RateLimit` that has nothing left is a hint: it makes a wait longer that there would be anyway, and is passed over
+ * where it would end the request.
+ */
+function hintedWait({ outcome, policy, now, deadline, random }: Situation, backoff: Wait): Wait {
+  const hintMs = (counts(outcome, policy) && rateLimitWaitMs(outcome.time.rateLimit)) || 0;
+  if (hintMs === 0 || hintMs > policy.retryAfter.maxMs) return backoff;
+  const delayMs = upwards(hintMs, random);
+  return delayMs > backoff.delayMs && startsInTime(now + delayMs, deadline) ? { delayMs, by: 'rate-limit' } : backoff;
+}
+
+function backoffWait(
+  { outcome, policy, attempt, alike = attempt, random, previousDelayMs }: Situation,
+  timed: boolean,
+): Wait {
+  // Once: a server that says it again means something else.
+  if (retriesAtOnce(outcome) && alike === 1) return { delayMs: 0, by: 'backoff' };
   const backoff = isThrottled(outcome) && !timed ? policy.throttledBackoff : policy.backoff;
   return { delayMs: delayMs(backoff, attempt, random, previousDelayMs), by: 'backoff' };
 }

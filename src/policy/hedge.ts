@@ -21,12 +21,14 @@ const LEAST_TIMES = 20;
 export interface HedgeStats {
   /** Hedges that may be sent now. */
   readonly allowance: number;
+  /** Until then nothing is left of what the server allows (its `RateLimit` says so), so that nothing is hedged. */
+  readonly pausedUntil: number;
   /** Milliseconds to the headers of the last requests; at least so many, where an answer came from elsewhere. */
   readonly times: readonly number[];
 }
 
 /** The first request may be hedged, so that whoever tries it out sees it work. */
-export const NO_HEDGE_STATS: HedgeStats = Object.freeze({ allowance: 1, times: Object.freeze([]) });
+export const NO_HEDGE_STATS: HedgeStats = Object.freeze({ allowance: 1, pausedUntil: 0, times: Object.freeze([]) });
 
 /** A request that may be hedged has begun. */
 export const hedgeEarned = (stats: HedgeStats): HedgeStats => ({
@@ -34,6 +36,9 @@ export const hedgeEarned = (stats: HedgeStats): HedgeStats => ({
   // Five hundredths twenty times are a little less than one.
   allowance: Math.min(BURST, Math.round((stats.allowance + HEDGE_SHARE) * 1_000) / 1_000),
 });
+
+export const mayBeHedged = ({ allowance, pausedUntil }: HedgeStats, now: number): boolean =>
+  allowance >= 1 && now >= pausedUntil;
 
 export const hedgeSpent = (stats: HedgeStats): HedgeStats => ({ ...stats, allowance: stats.allowance - 1 });
 

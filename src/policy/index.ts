@@ -32,7 +32,7 @@ export {
 } from './budget.js';
 export { checkRetryOptions } from './check.js';
 export { CIRCUIT_DEFAULTS, type CircuitPolicy, type CircuitState } from './circuit.js';
-export { type Decision, decide, type GiveUpReason, type Situation } from './decide.js';
+export { type Decision, decide, type GiveUpReason, type Situation, type WaitBy } from './decide.js';
 export { type Group, type RequestFacts, type SkipReason, skipReason } from './eligibility.js';
 export { RetryLayerError, type RetryLayerErrorCode } from './errors.js';
 export { parseHttpDate } from './http-date.js';
@@ -46,4 +46,6 @@ export {
   resolvePolicy,
   type StatusRule,
 } from './policy.js';
+export { type Presets, presets } from './presets.js';
+export { rateLimitWaitMs } from './rate-limit.js';
 export { parseRetryAfter, type TimeHeaders } from './retry-after.js';

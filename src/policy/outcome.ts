@@ -67,6 +67,8 @@ const rulesFor = (status: number, { statuses }: RetryPolicy): readonly StatusRul
 function ruleHolds(rule: StatusRule, outcome: Outcome & { kind: 'response' }, request: RequestFacts): boolean {
   if (typeof rule === 'number' || rule.only === undefined) return true;
   switch (rule.only) {
+    case 'get':
+      return request.method === 'GET';
     case 'safe-method':
       return isSafe(request.method);
     case 'idempotency-key':

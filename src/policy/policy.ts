@@ -63,8 +63,8 @@ export type StatusRule =
   | number
   | {
       readonly status: number;
-      /** Only for safe methods, only with an idempotency key, only if the answer has a `Retry-After`. */
-      readonly only?: 'safe-method' | 'idempotency-key' | 'retry-after';
+      /** Only for GET, only for safe methods, only with an idempotency key, only if the answer has a `Retry-After`. */
+      readonly only?: 'get' | 'safe-method' | 'idempotency-key' | 'retry-after';
       /** Most retries because of this status. */
       readonly retries?: number;
     };
@@ -85,12 +85,22 @@ export interface RetryAfterPolicy {
 
 /**
  * What a user may say about retries; whatever is absent is inherited. Plain data that survives `structuredClone`.
- * `retries` is another way to say `attempts`: one less.
+ * Some things can be said in other words, too, those of the Fetch Retry proposal (WICG) among them; what is said twice
+ * has to agree.
  */
 export type RetryOptions = Partial<Omit<RetryPolicy, 'retryAfter' | 'hedge'>> & {
-  readonly retries?: number;
   readonly hedge?: false | (Pick<HedgePolicy, 'afterMs'> & Partial<HedgePolicy>);
   readonly retryAfter?: Partial<RetryAfterPolicy>;
+  /** `attempts` without the first. */
+  readonly retries?: number;
+  /** The same as `retries`: Fetch Retry does not count the first attempt. */
+  readonly maxAttempts?: number;
+  /** The first wait of a `backoff` with full jitter, in milliseconds. @defaultValue that of the backoff it replaces, or 500 */
+  readonly initialDelay?: number;
+  /** How much longer each further wait is. @defaultValue that of the backoff it replaces, or 2 */
+  readonly backoffFactor?: number;
+  /** The same as `totalMs`. */
+  readonly maxAge?: number;
 };
 
 /** The most upward jitter that is put on a server's own time: a quarter of it, and this much. */
@@ -98,6 +108,8 @@ export const RETRY_AFTER_JITTER = Object.freeze({ ratio: 0.25, maxMs: 5_000 });
 
 /** Above this a browser may stop the worker in the middle of a wait (Firefox: 60 s after the last event). */
 export const MAX_TOTAL_MS = 50_000;
+
+const GROWING = { baseMs: 500, factor: 2, maxMs: 10_000 };
 
 /** The defaults for everything but navigations. */
 export const DEFAULTS: RetryPolicy = frozen<RetryPolicy>({
@@ -119,7 +131,7 @@ export const DEFAULTS: RetryPolicy = frozen<RetryPolicy>({
     523,
     524,
   ],
-  backoff: fullJitter(exponential({ baseMs: 500, maxMs: 10_000 })),
+  backoff: fullJitter(exponential(GROWING)),
   throttledBackoff: fullJitter(exponential({ baseMs: 1_000, maxMs: 10_000 })),
   retryAfter: { mode: 'extend', statuses: 'retried', maxMs: 15_000, overMax: 'give-up' },
   attemptTimeoutMs: 10_000,
@@ -151,17 +163,40 @@ export const NAVIGATION_DEFAULTS: RetryPolicy = frozen<RetryPolicy>({
  * policy. The options have been checked (see `checkRetryOptions`).
  */
 export function resolvePolicy(options: RetryOptions, base: RetryPolicy): RetryPolicy {
-  const { retries, retryAfter, hedge, ...given } = present(options);
+  const { retryAfter, hedge, ...given } = inOneWord(present(options), base);
   const policy: RetryPolicy = {
     ...base,
     ...given,
     retryAfter: { ...base.retryAfter, ...present(retryAfter ?? {}) },
     hedge: hedge ? { max: 1, ...present(hedge) } : (hedge ?? base.hedge),
-    ...(retries === undefined ? {} : { attempts: retries + 1 }),
   };
   // Somebody who sets the backoff means every wait; the gentler start after a 429 or 503 belongs to ours.
   const ownBackoff = given.backoff !== undefined && given.throttledBackoff === undefined;
   return frozen(ownBackoff ? { ...policy, throttledBackoff: policy.backoff } : policy);
+}
+
+type Canonical = Omit<RetryOptions, 'retries' | 'maxAttempts' | 'initialDelay' | 'backoffFactor' | 'maxAge'>;
+
+/** The same options in the words of a policy. */
+function inOneWord(options: RetryOptions, base: RetryPolicy): Canonical {
+  const { retries, maxAttempts = retries, initialDelay, backoffFactor, maxAge, ...given } = options;
+  const grows = initialDelay !== undefined || backoffFactor !== undefined;
+  return {
+    ...given,
+    ...(maxAttempts === undefined ? {} : { attempts: maxAttempts + 1 }),
+    ...(maxAge === undefined ? {} : { totalMs: maxAge }),
+    ...(grows ? { backoff: growing(initialDelay, backoffFactor, base.backoff) } : {}),
+  };
+}
+
+/** Full jitter over an exponential backoff; what is not given is that of `base`, if it is of this kind, or ours. */
+function growing(initialDelay: number | undefined, backoffFactor: number | undefined, base: Backoff): Backoff {
+  const known = base.kind === 'full-jitter' && base.of.kind === 'exponential' ? base.of : GROWING;
+  const baseMs = initialDelay ?? known.baseMs;
+  // Whoever asks for a first wait above the cap means it.
+  return fullJitter(
+    exponential({ baseMs, factor: backoffFactor ?? known.factor, maxMs: Math.max(known.maxMs, baseMs) }),
+  );
 }
 
 /** What is undefined is inherited, as if it were absent. */
@@ -169,7 +204,7 @@ const present = <T extends object>(options: T): T =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 
 /** A deep copy that nobody can change. Plain, even where a framework watches the original. */
-function frozen<T>(value: T): T {
+export function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   const copy = Array.isArray(value)
     ? value.map(frozen)

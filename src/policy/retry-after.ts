@@ -33,6 +33,7 @@ export interface TimeHeaders {
   readonly retryAfter: string | null;
   readonly date: string | null;
   readonly age: string | null;
+  readonly rateLimit?: string | null;
 }
 
 /**

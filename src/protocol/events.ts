@@ -1,4 +1,4 @@
-import type { Cause, CircuitState, GiveUpReason } from '../policy/index.js';
+import type { Cause, CircuitState, GiveUpReason, WaitBy } from '../policy/index.js';
 
 /**
  * What pages are told of a request that did not succeed at once. Nothing is told of one that did. `url` is origin and
@@ -31,8 +31,8 @@ export interface RetryScheduled extends AboutRequest {
   readonly cause: Cause;
   /** Where the cause is a status. */
   readonly status?: number;
-  /** Whose time it is: ours, or the one the server named. */
-  readonly by: 'backoff' | 'retry-after';
+  /** Whose time it is: ours, the one the server named, or the one its `RateLimit` hinted at. */
+  readonly by: WaitBy;
   /** The origin that is asked next, where that is a mirror. */
   readonly mirror?: string;
 }

@@ -11,6 +11,8 @@ export {
   fullJitter,
   linear,
   list,
+  type Presets,
+  presets,
   proportionalJitter,
   RetryLayerError,
   type RetryOptions,

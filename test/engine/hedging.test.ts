@@ -116,6 +116,17 @@ describe('a hedge', () => {
   });
 });
 
+test('a RateLimit that has nothing left is a hint: no hedges until there is more', async () => {
+  const used = { headers: { RateLimit: '"default";r=0;t=30' } };
+  const world = hedging({ script: [{ ...used }, slow(1_000), slow(1_000), 200] });
+  await world.serve();
+  await world.serve();
+  expect(world.network.sent).toHaveLength(2);
+  await world.time.advance(30_000);
+  await world.serve();
+  expect(world.network.sent).toHaveLength(4);
+});
+
 describe('hedges and retries are one series', () => {
   test('row 33: they share the attempts', async () => {
     const script: Answer[] = [slow(700, 503), slow(1_000, 503), 200];

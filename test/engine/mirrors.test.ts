@@ -195,6 +195,14 @@ describe('each origin has its own guards', () => {
     expect(originsOf(world)[2]).toBe('https://b.test');
   });
 
+  test('neither does a RateLimit', async () => {
+    const script = byOrigin({ [OWN]: [{ status: 503, headers: { RateLimit: '"a";r=0;t=9' } }] });
+    const world = mirrored({ script });
+    await world.serve();
+    expect(originsOf(world)).toEqual([OWN, 'https://b.test']);
+    expect(world.network.times()[1]).toBeLessThanOrEqual(1_000);
+  });
+
   test('an over-long Retry-After does not end the request while others may answer', async () => {
     const script = byOrigin({ [OWN]: [{ status: 503, headers: { 'Retry-After': '3600' } }] });
     const world = mirrored({ script });

@@ -542,7 +542,12 @@ describe('steps', () => {
         at: 500,
         type: 'retry-scheduled',
         attempt: 2,
-        outcome: { kind: 'response', status: 503, time: { retryAfter: '2', date: null, age: null }, fresh: false },
+        outcome: {
+          kind: 'response',
+          status: 503,
+          time: { retryAfter: '2', date: null, age: null, rateLimit: null },
+          fresh: false,
+        },
         decision: { do: 'retry', reason: 'status', delayMs: 2_000, by: 'retry-after' },
       },
       { at: 2_500, type: 'attempt' },

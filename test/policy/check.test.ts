@@ -268,6 +268,49 @@ describe('a bad option is refused by name, with its value and what to do', () =>
       got: "'none'",
       remedy: 'must be a backoff',
     },
+    { options: { maxAttempts: -1 }, option: 'retry.maxAttempts', got: '-1', remedy: off },
+    { options: { maxAttempts: 1.5 }, option: 'retry.maxAttempts', got: '1.5', remedy: 'a whole number from 0 to 9999' },
+    { options: { initialDelay: -1 }, option: 'retry.initialDelay', got: '-1', remedy: milliseconds },
+    { options: { backoffFactor: 0.5 }, option: 'retry.backoffFactor', got: '0.5', remedy: 'a number from 1 to 1000' },
+    { options: { maxAge: 0 }, option: 'retry.maxAge', got: '0', remedy: 'from 1 to 50000' },
+    { options: { maxAge: 60_000 }, option: 'retry.maxAge', got: '60000', remedy: 'browsers stop a worker' },
+    {
+      options: { attempts: 3, maxAttempts: 3 },
+      option: 'retry.maxAttempts',
+      got: '3',
+      remedy: 'one less than attempts (3)',
+    },
+    {
+      options: { retries: 2, maxAttempts: 3 },
+      option: 'retry.maxAttempts',
+      got: '3',
+      remedy: 'the same as retries (2)',
+    },
+    {
+      options: { attempts: 3, retries: 2, maxAttempts: 1 },
+      option: 'retry.maxAttempts',
+      got: '1',
+      remedy: 'give one of the two',
+    },
+    { options: { totalMs: 5, maxAge: 6 }, option: 'retry.maxAge', got: '6', remedy: 'the same as totalMs (5)' },
+    {
+      options: { backoff: constant(5), initialDelay: 5 },
+      option: 'retry.initialDelay',
+      got: '5',
+      remedy: 'must not stand beside backoff',
+    },
+    {
+      options: { backoff: constant(5), backoffFactor: 2 },
+      option: 'retry.backoffFactor',
+      got: '2',
+      remedy: 'give one of the two',
+    },
+    {
+      options: { statuses: [{ status: 500, only: 'post' }] },
+      option: 'retry.statuses[0].only',
+      got: "'post'",
+      remedy: "'get', 'safe-method'",
+    },
   ])('$option: $got ($remedy)', ({ options, option, got, remedy }) => {
     const error = refused(options);
     expect(error).toMatchObject({ name: 'RetryLayerError', code: 'bad-option', option });
@@ -490,6 +533,15 @@ describe('good options', () => {
     },
     { name: 'no retries', options: { retries: 0 } },
     { name: 'attempts and retries that agree', options: { attempts: 4, retries: 3 } },
+    { name: 'three numbers that agree', options: { attempts: 4, retries: 3, maxAttempts: 3 } },
+    { name: 'two deadlines that agree', options: { totalMs: 9, maxAge: 9 } },
+    {
+      name: 'the names of Fetch Retry',
+      options: { maxAttempts: 3, initialDelay: 500, backoffFactor: 1.5, maxAge: 20_000, retryNonIdempotent: true },
+    },
+    { name: 'no backoff beside initialDelay', options: { backoff: undefined, initialDelay: 5, backoffFactor: 2 } },
+    { name: 'initialDelay, but not after 429 and 503', options: { initialDelay: 5, throttledBackoff: constant(5) } },
+    { name: 'a status for GET only', options: { statuses: [{ status: 404, only: 'get' }] } },
     { name: 'a method of its own', options: { methods: ['GET', 'PROPFIND', 'M-SEARCH'] } },
     {
       name: 'statuses',

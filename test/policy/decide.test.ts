@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { constant, decorrelatedJitter, exponential, fullJitter, list } from '../../src/policy/backoff.ts';
-import { afterFailure, askedUntil, type Decision, decide, isFinal, type Situation } from '../../src/policy/decide.ts';
+import {
+  afterFailure,
+  askedUntil,
+  type Decision,
+  decide,
+  isFinal,
+  type Situation,
+  type WaitBy,
+} from '../../src/policy/decide.ts';
 import type { Outcome } from '../../src/policy/outcome.ts';
 import { DEFAULTS, NAVIGATION_DEFAULTS, type RetryAfterPolicy, type RetryPolicy } from '../../src/policy/policy.ts';
 import { serverWaitMs } from '../../src/policy/retry-after.ts';
@@ -44,7 +52,7 @@ const situation = (over: Partial<Situation> = {}): Situation => ({
   ...over,
 });
 
-const retry = (delayMs: number, by: 'backoff' | 'retry-after' = 'backoff', reason = 'status') => ({
+const retry = (delayMs: number, by: WaitBy = 'backoff', reason = 'status') => ({
   do: 'retry',
   reason,
   delayMs,
@@ -408,12 +416,116 @@ describe('Retry-After', () => {
   });
 });
 
+describe('RateLimit', () => {
+  const limited = (t: number, status = 429, retryAfter: string | null = null): Outcome => ({
+    kind: 'response',
+    status,
+    time: { retryAfter, date: null, age: null, rateLimit: `"default";r=0;t=${t}` },
+  });
+  test.each<{ name: string; given: Partial<Situation>; decision: object }>([
+    { name: 'lengthens the wait', given: { outcome: limited(3) }, decision: retry(3_000, 'rate-limit') },
+    {
+      name: 'on any status that is retried',
+      given: { outcome: limited(3, 502) },
+      decision: retry(3_000, 'rate-limit'),
+    },
+    {
+      name: 'and everybody comes back a little later',
+      given: { outcome: limited(3), random: () => HIGHEST },
+      decision: retry(3_750, 'rate-limit'),
+    },
+    { name: 'shorter than the backoff', given: { outcome: limited(1) }, decision: retry(2_000) },
+    { name: 'as long as the backoff', given: { outcome: limited(2) }, decision: retry(2_000) },
+    { name: 'as long as may be', given: { outcome: limited(15) }, decision: retry(15_000, 'rate-limit') },
+    { name: 'longer: passed over', given: { outcome: limited(16) }, decision: retry(2_000) },
+    { name: 'now', given: { outcome: limited(0) }, decision: retry(2_000) },
+    {
+      name: 'past the deadline: passed over',
+      given: { outcome: limited(5), deadline: NOW + 5_000 },
+      decision: retry(2_000),
+    },
+    {
+      name: 'just before the deadline',
+      given: { outcome: limited(5), deadline: NOW + 5_001 },
+      decision: retry(5_000, 'rate-limit'),
+    },
+    {
+      name: 'beside a Retry-After, which counts',
+      given: { outcome: limited(9, 429, '3') },
+      decision: retry(3_000, 'retry-after'),
+    },
+    { name: 'beside a malformed one', given: { outcome: limited(9, 429, 'x') }, decision: retry(9_000, 'rate-limit') },
+    {
+      name: 'beside a time that an earlier answer named',
+      given: { outcome: limited(9), notBefore: NOW + 3_000 },
+      decision: retry(3_000, 'retry-after'),
+    },
+    {
+      name: 'also where a Retry-After replaces the backoff',
+      given: { outcome: limited(3), policy: policyWith({}, { mode: 'replace' }) },
+      decision: retry(3_000, 'rate-limit'),
+    },
+    {
+      name: 'ignored with Retry-After',
+      given: { outcome: limited(3), policy: policyWith({}, { mode: 'ignore' }) },
+      decision: retry(2_000),
+    },
+    {
+      name: 'ignored on a status whose times do not count',
+      given: { outcome: limited(3), policy: policyWith({}, { statuses: [503] }) },
+      decision: retry(2_000),
+    },
+    { name: 'the last attempt', given: { outcome: limited(3), attempt: 4 }, decision: giveUp('attempts') },
+    { name: 'on a good answer', given: { outcome: limited(3, 200) }, decision: SUCCESS },
+  ])('$name: $decision', ({ given, decision }) => {
+    expect(decide(situation(given))).toEqual(decision);
+  });
+
+  test('it holds nobody: it is no time that the server named', () => {
+    expect(askedUntil(limited(3), requestFacts(), DEFAULTS, NOW)).toBeUndefined();
+  });
+
+  test('property: it never ends a request, and never shortens a wait', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          t: fc.nat({ max: 40 }),
+          attempt: fc.integer({ min: 1, max: 5 }),
+          leftMs: fc.nat({ max: 40_000 }),
+          status: fc.constantFrom(404, 425, 429, 503),
+          mode: fc.constantFrom('extend' as const, 'replace' as const, 'ignore' as const),
+          luck: chance,
+        }),
+        ({ t, attempt, leftMs, status, mode, luck }) => {
+          const given = {
+            attempt,
+            deadline: NOW + leftMs,
+            policy: policyWith({}, { mode }),
+            random: () => luck,
+          };
+          const plain = decide(situation({ ...given, outcome: answer(status) }));
+          const hinted = decide(situation({ ...given, outcome: limited(t, status) }));
+          if (plain.do !== 'retry' || hinted.do !== 'retry') expect(hinted).toEqual(plain);
+          else expect(hinted.delayMs).toBeGreaterThanOrEqual(plain.delayMs);
+        },
+      ),
+    );
+  });
+});
+
 describe('425 (Too Early)', () => {
   test('is repeated once, at once, whatever the backoff', () => {
     const policy = policyWith({ backoff: constant(9_000), throttledBackoff: constant(9_000) });
     const given = { outcome: answer(425), policy, random: () => HIGHEST };
     expect(decide(situation({ ...given, attempt: 1 }))).toEqual(retry(0));
     expect(decide(situation({ ...given, attempt: 2 }))).toEqual(giveUp('attempts'));
+  });
+
+  test('a list that does not limit how often waits before the second time', () => {
+    const policy = policyWith({ statuses: [425] });
+    expect(decide(situation({ outcome: answer(425), policy }))).toEqual(retry(0));
+    expect(decide(situation({ outcome: answer(425), policy, attempt: 2 }))).toEqual(retry(2_000));
+    expect(decide(situation({ outcome: answer(425), policy, attempt: 3, alike: 1 }))).toEqual(retry(0));
   });
 
   test('a policy that does not list it delivers it', () => {

@@ -49,6 +49,12 @@ const DEFAULT_NUMBERS = {
   mediaRanges: false,
 };
 
+/** What `initialDelay` and `backoffFactor` come to: every wait. */
+function growing(baseMs: number, factor: number, maxMs = 10_000) {
+  const backoff = fullJitter(exponential({ baseMs, factor, maxMs }));
+  return { backoff, throttledBackoff: backoff };
+}
+
 /** Every object and list in it, itself included. */
 function partsOf(value: unknown): object[] {
   if (typeof value !== 'object' || value === null) return [];
@@ -97,6 +103,26 @@ describe('what a user says is put over the base', () => {
     { name: 'retries', options: { retries: 4 }, changes: { attempts: 5 } },
     { name: 'no retries', options: { retries: 0 }, changes: { attempts: 1 } },
     { name: 'both, agreeing', options: { attempts: 3, retries: 2 }, changes: { attempts: 3 } },
+    { name: 'maxAttempts, which counts retries', options: { maxAttempts: 4 }, changes: { attempts: 5 } },
+    { name: 'no maxAttempts', options: { maxAttempts: 0 }, changes: { attempts: 1 } },
+    { name: 'all three, agreeing', options: { attempts: 3, retries: 2, maxAttempts: 2 }, changes: { attempts: 3 } },
+    { name: 'maxAge', options: { maxAge: 9_000 }, changes: { totalMs: 9_000 } },
+    { name: 'both ways to say so', options: { maxAge: 9_000, totalMs: 9_000 }, changes: { totalMs: 9_000 } },
+    { name: 'initialDelay', options: { initialDelay: 200 }, changes: growing(200, 2) },
+    { name: 'backoffFactor', options: { backoffFactor: 3 }, changes: growing(500, 3) },
+    { name: 'both of them', options: { initialDelay: 200, backoffFactor: 1.5 }, changes: growing(200, 1.5) },
+    { name: 'no initialDelay', options: { initialDelay: 0 }, changes: growing(0, 2) },
+    { name: 'an initialDelay above the cap', options: { initialDelay: 30_000 }, changes: growing(30_000, 2, 30_000) },
+    {
+      name: 'initialDelay, but not for 429 and 503',
+      options: { initialDelay: 200, throttledBackoff: constant(7) },
+      changes: { ...growing(200, 2), throttledBackoff: constant(7) },
+    },
+    {
+      name: 'the words of Fetch Retry together',
+      options: { maxAttempts: 2, initialDelay: 100, backoffFactor: 2, maxAge: 5_000, retryNonIdempotent: true },
+      changes: { attempts: 3, ...growing(100, 2), totalMs: 5_000, retryNonIdempotent: true },
+    },
     { name: 'a flag that is false', options: { retryNonIdempotent: false }, changes: {} },
     {
       name: 'a flag',
@@ -142,7 +168,10 @@ describe('what a user says is put over the base', () => {
   // Programs that put options together leave such keys behind; absent means inherited.
   test.each<{ name: string; options: Record<string, unknown> }>([
     ...Object.keys(DEFAULTS).map((key) => ({ name: key, options: { [key]: undefined } })),
-    { name: 'retries', options: { retries: undefined } },
+    ...['retries', 'maxAttempts', 'initialDelay', 'backoffFactor', 'maxAge'].map((name) => ({
+      name,
+      options: { [name]: undefined },
+    })),
     ...Object.keys(DEFAULTS.retryAfter).map((key) => ({
       name: `retryAfter.${key}`,
       options: { retryAfter: { [key]: undefined } },
@@ -165,6 +194,35 @@ describe('what a user says is put over the base', () => {
       totalMs: 1_000,
       retryAfter: { ...DEFAULTS.retryAfter, mode: 'replace', maxMs: 500 },
     });
+  });
+
+  test.each<{ name: string; base: RetryOptions; options: RetryOptions; backoff: RetryPolicy['backoff'] }>([
+    {
+      name: 'the factor and the cap of a backoff of this kind',
+      base: { backoff: fullJitter(exponential({ baseMs: 300, factor: 3, maxMs: 4_000 })) },
+      options: { initialDelay: 50 },
+      backoff: fullJitter(exponential({ baseMs: 50, factor: 3, maxMs: 4_000 })),
+    },
+    {
+      name: 'the first wait of it',
+      base: { initialDelay: 300 },
+      options: { backoffFactor: 4 },
+      backoff: fullJitter(exponential({ baseMs: 300, factor: 4, maxMs: 10_000 })),
+    },
+    {
+      name: 'ours, where it is of another kind',
+      base: { backoff: exponential({ baseMs: 300, factor: 3, maxMs: 4_000 }) },
+      options: { initialDelay: 50 },
+      backoff: fullJitter(exponential({ baseMs: 50, factor: 2, maxMs: 10_000 })),
+    },
+    {
+      name: 'ours, where only its jitter is of this kind',
+      base: { backoff: fullJitter(constant(5)) },
+      options: { backoffFactor: 3 },
+      backoff: fullJitter(exponential({ baseMs: 500, factor: 3, maxMs: 10_000 })),
+    },
+  ])('what initialDelay and backoffFactor leave out is inherited: $name', ({ base, options, backoff }) => {
+    expect(resolvePolicy(options, resolvePolicy(base, DEFAULTS)).backoff).toEqual(backoff);
   });
 
   test('the base is not changed by it', () => {
