@@ -2,11 +2,13 @@ import type { BrowserContext, Page } from '@playwright/test';
 import { expect, header, type Site, test } from '../support/browser.ts';
 
 type Open = (worker?: string) => Promise<Page>;
-const openMirrored = (open: Open, site: Site) => open(`mirrors.sw.js?mirror=${encodeURIComponent(site.secondOrigin)}`);
+const openMirrored = (open: Open, site: Site) => open(`mirrors.sw.js?mirror=${encodeURIComponent(mirrorOf(site))}`);
 
-/** At both: in newer browsers a cookie belongs to one port. */
-const signIn = (context: BrowserContext, { url, secondOrigin }: Site) =>
-  context.addCookies([url, secondOrigin].map((at) => ({ name: 'session', value: 's', url: at })));
+/** Of the same site as the page, so that cookies are sent to it where they may be. */
+const mirrorOf = ({ secondOrigin }: Site) => secondOrigin.replace('127.0.0.1', 'localhost');
+
+const signIn = (context: BrowserContext, site: Site) =>
+  context.addCookies([site.url, mirrorOf(site)].map((at) => ({ name: 'session', value: 's', url: at })));
 
 const SECRETS = { Authorization: 'Bearer s', 'X-Api-Key': 'k', 'X-Version': '2' };
 
@@ -18,7 +20,7 @@ test('no cookie, no Authorization and no key reaches a mirror', async ({ site, o
     ({ path, headers }) => window.sf.get(`${path}?a=1`, { headers, credentials: 'include' }),
     { path: wire.path, headers: SECRETS },
   );
-  expect(seen).toMatchObject({ status: 200, body: 'from the mirror', url: `${site.secondOrigin}${wire.path}?a=1` });
+  expect(seen).toMatchObject({ status: 200, body: 'from the mirror', url: `${mirrorOf(site)}${wire.path}?a=1` });
   const names = ['cookie', 'authorization', 'x-api-key', 'x-version'];
   expect(wire.hits().map((hit) => [hit.origin, ...names.map((name) => header(hit, name))])).toEqual([
     ['first', 'session=s', 'Bearer s', 'k', '2'],
@@ -26,7 +28,7 @@ test('no cookie, no Authorization and no key reaches a mirror', async ({ site, o
   ]);
   await expect
     .poll(() => page.evaluate(() => window.sf.told))
-    .toMatchObject([{ type: 'retry-scheduled', mirror: site.secondOrigin }, { type: 'recovered' }]);
+    .toMatchObject([{ type: 'retry-scheduled', mirror: mirrorOf(site) }, { type: 'recovered' }]);
 });
 
 test('they do where the route trusts it', async ({ site, open, context }) => {

@@ -52,7 +52,7 @@ describe('a bad option is refused by name, with its value and what to do', () =>
   const off = 'to switch retries off, use `retry: false`';
   test.each<{ options: unknown; option: string; got: string; remedy: string }>([
     { options: undefined, option: 'retry', got: 'undefined', remedy: 'must be an object' },
-    { options: 'reject', option: 'retry', got: "'reject'", remedy: 'it may have attempts, retries, methods' },
+    { options: 'reject', option: 'retry', got: "'reject'", remedy: 'it may have attempts, retries' },
     { options: { hedge: true }, option: 'retry.hedge', got: 'true', remedy: 'it may have afterMs, max' },
     { options: { hedge: {} }, option: 'retry.hedge.afterMs', got: 'undefined', remedy: 'must be given' },
     { options: { hedge: { afterMs: 0 } }, option: 'retry.hedge.afterMs', got: '0', remedy: "or 'p95'" },
