@@ -1,5 +1,6 @@
 import { circuitState, releases } from '../policy/circuit.js';
-import type { RequestFacts } from '../policy/index.js';
+import { askedUntil } from '../policy/decide.js';
+import type { Outcome, RequestFacts } from '../policy/index.js';
 import type { Landing } from './attempt.js';
 import type { Call, Engine } from './call.js';
 import type { Flights } from './flights.js';
@@ -18,6 +19,8 @@ export interface Evidence {
   landed(landing: Landing, final: boolean): void;
   /** An attempt is overdue. If it fails in the end that is not held against its server once more. */
   overdue(attempt: number): void;
+  /** What an answer that is not delivered says about the attempts to come, whichever attempt brought it; `now` is the run's clock. */
+  learn(outcome: Outcome, from: Target, now: number): void;
   /** The request has failed for good. */
   failed(): void;
   /** Takes a place among the probes. */
@@ -37,7 +40,7 @@ interface Launch {
 type Verdict = 'good' | 'failed' | 'lost' | 'nothing';
 
 export function createEvidence(
-  { facts }: Call,
+  { facts, policy }: Call,
   flights: Flights,
   { book, parking, guards, ports, device, onSuccess }: Engine,
 ): Evidence {
@@ -104,6 +107,20 @@ export function createEvidence(
     targetOf,
     landed: (landing, final) => testify(landing.attempt, () => verdictOn(landing, final)),
     overdue: (attempt) => testify(attempt, () => 'failed'),
+    learn(outcome, from, now) {
+      if (outcome.kind !== 'response') return;
+      from.discardedFresh ||= outcome.fresh === true;
+      const at = ports.now();
+      const until = askedUntil(outcome, from.facts, policy, at);
+      if (until === undefined) return;
+      from.notBefore = Math.max(from.notBefore ?? 0, now + until - at);
+      if (until <= at) return;
+      const { maxMs, overMax } = policy.retryAfter;
+      // A policy that cuts the server's time short does not hold others for longer either.
+      const held = overMax === 'truncate' ? Math.min(until, at + maxMs) : until;
+      const { status } = outcome;
+      book.record(from.key, { kind: 'hold-asked', at, status, path: facts.path, until: held, scope: policy.holdScope });
+    },
     failed() {
       const { key } = targetOf(flights.launched);
       book.record(key, { kind: 'request-failed', at: ports.now(), launchedAt: lastLaunchedAt });

@@ -2,7 +2,7 @@ import { admit, isParked, refusal } from '../policy/admit.js';
 import { costOf } from '../policy/budget.js';
 import { attemptsAllowed, circuitState, mayProbe, probeAt } from '../policy/circuit.js';
 import { deadlineAt, startsInTime } from '../policy/deadline.js';
-import { afterFailure, askedUntil, isFinal, type NextStep } from '../policy/decide.js';
+import { afterFailure, isFinal, type NextStep } from '../policy/decide.js';
 import { mayHedge } from '../policy/hedge.js';
 import { HOLD_SPREAD_MS } from '../policy/hold.js';
 import type { GiveUpReason, Outcome, RetryPolicy } from '../policy/index.js';
@@ -12,6 +12,7 @@ import { isThrottled } from '../policy/outcome.js';
 import { rateLimitWaitMs } from '../policy/rate-limit.js';
 import { mayRace } from '../policy/replay.js';
 import type { WaitCause } from '../protocol/index.js';
+import { isInVain } from './asker.js';
 import { type Landing, land } from './attempt.js';
 import { keepBody } from './body.js';
 import type { Call, Engine } from './call.js';
@@ -19,6 +20,7 @@ import { steadyClock } from './clock.js';
 import { cancelBody, discard } from './discard.js';
 import { type As, createEvidence, saysNothing } from './evidence.js';
 import { type Flights, keep, type Result, wholeAnswer } from './flights.js';
+import { nextLanding } from './next-landing.js';
 import type { Place } from './parking.js';
 import { type Phase, wakeAt } from './phase.js';
 import { refuse } from './refusal.js';
@@ -386,44 +388,10 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     failures.set(howOf(outcome), (failures.get(howOf(outcome)) ?? 0) + 1);
   };
 
-  /** What an answer that is not delivered says about the attempts to come, whichever attempt brought it. */
-  function learn(outcome: Outcome, from: Target): void {
-    if (outcome.kind !== 'response') return;
-    from.discardedFresh ||= outcome.fresh === true;
-    const at = ports.now();
-    const until = askedUntil(outcome, from.facts, policy, at);
-    if (until === undefined) return;
-    from.notBefore = Math.max(from.notBefore ?? 0, now() + until - at);
-    if (until <= at) return;
-    const { status } = outcome;
-    const { maxMs, overMax } = policy.retryAfter;
-    // A policy that cuts the server's time short does not hold others for longer either.
-    const held = overMax === 'truncate' ? Math.min(until, at + maxMs) : until;
-    book.record(from.key, { kind: 'hold-asked', at, status, path: facts.path, until: held, scope: policy.holdScope });
-  }
-
-  /** The next attempt that lands; `undefined` if something else is to be looked at before. */
-  async function nextLanding(phase: Phase): Promise<Landing | undefined> {
-    const at = Math.min(
-      wakeAt(phase) ?? Number.POSITIVE_INFINITY,
-      policy.hardTotal ? deadline : Number.POSITIVE_INFINITY,
-    );
-    const timed = at < Number.POSITIVE_INFINITY;
-    if (!timed && !call.signal) return Promise.race(flights.inFlight.values());
-    const timer = timed ? ports.sleep(Math.max(0, at - now())) : undefined;
-    // Almost nobody has a signal: only a fetch from inside the worker.
-    const over = call.signal && new AbortController();
-    const others = [
-      timer?.done,
-      phase.kind === 'parked' ? phase.place.signal() : undefined,
-      call.signal && over && aborted(call.signal, over.signal),
-    ].flatMap((other) => other?.then(() => undefined) ?? []);
-    try {
-      return await Promise.race([...flights.inFlight.values(), ...others]);
-    } finally {
-      timer?.cancel();
-      over?.abort();
-    }
+  /** Until something is to be done, if no attempt lands before. */
+  function msUntil(phase: Phase): number | undefined {
+    const at = Math.min(wakeAt(phase) ?? NEVER, policy.hardTotal ? deadline : NEVER);
+    return at === NEVER ? undefined : at - now();
   }
 
   /** No further attempt will start: what was paid for and called for is given back. */
@@ -439,23 +407,6 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     if (flights.response) cancelBody(flights.response);
     letGo(phase);
     if (troubled) call.tell({ type: 'gave-up', attempts: counted, status: flights.response?.status, reason });
-  }
-
-  /** Is it of no use to go on? What is to outlive its page may be tried once more, for a while. */
-  async function isInVain(): Promise<boolean> {
-    if (!(await gone())) return false;
-    return !facts.keepalive || counted >= KEEPALIVE.attempts || now() - startedAt >= KEEPALIVE.totalMs;
-  }
-
-  /** A browser that does not answer has not said that it is gone. */
-  async function gone(): Promise<boolean> {
-    if (call.isGone === undefined || flights.launched === 0) return false;
-    const limit = ports.sleep(ASK_CLIENT_MS);
-    try {
-      return await Promise.race([call.isGone().catch(() => false), limit.done.then(() => false)]);
-    } finally {
-      limit.cancel();
-    }
   }
 
   function reserve(cost: number): void {
@@ -507,7 +458,15 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       return { error: call.signal.reason };
     }
     if (phase.kind === 'stopped' && flights.inFlight.size === 0) return giveUp(phase.reason);
-    const landing = await nextLanding(phase);
+    const landing = await nextLanding(
+      flights,
+      {
+        afterMs: msUntil(phase),
+        called: phase.kind === 'parked' ? phase.place.signal() : undefined,
+        signal: call.signal,
+      },
+      ports,
+    );
     if (call.signal?.aborted) {
       if (landing) keep(landing, flights);
       continue;
@@ -520,7 +479,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       evidence.landed(landing, final);
       if (hedges && 'response' in landing) hint(landing.response, from);
       if (final) return deliver(landing, phase);
-      learn(outcome, from);
+      evidence.learn(outcome, from, now());
       failedBy(outcome);
       if (phase.kind === 'flying' && attempt > overdueUpTo) {
         phase = hopes() > 0 ? await replace(outcome, from, phase) : await react(outcome, from);
@@ -533,7 +492,11 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     } else if (policy.hardTotal && now() >= deadline) {
       letGo(phase);
       return giveUp('deadline');
-    } else if (phase.kind !== 'flying' && (await isInVain())) {
+    } else if (
+      phase.kind !== 'flying' &&
+      flights.launched > 0 &&
+      (await isInVain(call, { attempts: counted, elapsedMs: now() - startedAt }, ports))
+    ) {
       abandon(phase, 'client-gone');
       return flights.failure ?? { error: new DOMException('the client has gone', 'AbortError') };
     } else {
@@ -599,19 +562,11 @@ async function isUnderWay(preload: Promise<Response | undefined>): Promise<boole
   }
 }
 
-const aborted = (signal: AbortSignal, over: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true, signal: over });
-  });
-
 /** An overtaken attempt that brings a time after all knows more than the clock did. */
 const saysMore = (outcome: Outcome): boolean =>
   outcome.kind === 'response' && (outcome.time?.retryAfter ?? null) !== null;
 
-/** What a request with `keepalive` has once its page is gone. */
-const KEEPALIVE = { attempts: 2, totalMs: 10_000 };
-const ASK_CLIENT_MS = 100;
+const NEVER = Number.POSITIVE_INFINITY;
 /** How long the first requests of a worker wait for the stored state; one that may be refused has more at stake. */
 const LOAD_MS = 20;
 const REJECT_LOAD_MS = 200;
