@@ -16,6 +16,7 @@ import {
 import { groupOf } from '../policy/eligibility.js';
 import { CIRCUIT_DEFAULTS, RetryLayerError, type RetryPolicy, resolveBudget, skipReason } from '../policy/index.js';
 import { type LayerStatus, VERSION } from '../protocol/index.js';
+import { type IsRaced, routeInBrowser } from './browser-routing.js';
 import { toFacts } from './facts.js';
 import { createGossip } from './gossip.js';
 import { createGuardNotices } from './guard-notices.js';
@@ -23,6 +24,7 @@ import { createInbox } from './inbox.js';
 import { createMailbox } from './mailbox.js';
 import { checkLayerOptions, type RetryLayerOptions } from './options.js';
 import { compileRoutes } from './routes.js';
+import { toStaticRoutes } from './static-routes.js';
 import { createTeller } from './teller.js';
 
 /** Retries for every fetch of the pages that this worker controls. */
@@ -83,6 +85,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     ledger: { keptBytes: 0 },
     onSuccess: ({ origin, group }) => gossip.tell({ kind: 'success', origin, group }),
   };
+  let isRaced: IsRaced = () => false;
   const onFault = (fault: unknown) => warn('a request was answered without retries because of a fault', fault);
 
   const onVerdict = (problem: unknown) => warn('classify threw or gave no verdict, so the rules decided', problem);
@@ -104,6 +107,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     return () => {
       // A navigation's events belong to the page that is coming, not to the one that is left.
       const clientId = (facts.navigation ? event?.resultingClientId : event?.clientId) ?? '';
+      const first = facts.navigation ? preload(event) : undefined;
       const call = {
         request,
         facts,
@@ -115,9 +119,11 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
         ...(clientId === '' || facts.navigation ? {} : { isGone: async () => !(await scope.clients.get(clientId)) }),
         tell: teller.about(facts, group, clientId),
         keepAlive: (work: Promise<unknown>) => event?.waitUntil(work),
+        ...(first ? { first } : {}),
       };
-      const first = facts.navigation ? preload(event) : undefined;
-      return serve(first ? { ...call, first } : call, engine, onFault);
+      const raced = event !== undefined && request.method === 'GET' && isRaced(found.race);
+      const go = (raced: boolean) => serve({ ...call, raced }, engine, onFault);
+      return typeof raced === 'boolean' ? go(raced) : raced.then(go);
     };
   }
 
@@ -154,6 +160,10 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
       engine.device.changed(ports.now());
       book.backOnline();
     });
+    const staticRoutes = toStaticRoutes(options.routes ?? [], scope.location.origin);
+    isRaced = routeInBrowser(scope, staticRoutes, ports.sleep, (problem) =>
+      warn('the browser took no static routes', problem),
+    );
     if (options.skipWaiting) scope.addEventListener('install', () => void scope.skipWaiting());
     if (options.clientsClaim ?? true) clientsClaim();
     const { navigationPreload } = options;

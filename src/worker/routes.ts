@@ -12,6 +12,8 @@ export interface Plan {
   readonly group?: string;
   readonly classify: Classify | undefined;
   readonly classifyBody: boolean;
+  /** What the route matches, if the browser is asked to race its requests. */
+  readonly race?: string;
 }
 
 /** Finds the plan for a request; `undefined` if no route matches and there are no defaults. */
@@ -63,7 +65,7 @@ function compile(route: Route, options: RetryLayerOptions) {
 
 /** What a route does not say is inherited of the layer. */
 function planFor(
-  { retry = {}, name, ...route }: Partial<Route>,
+  { match, retry = {}, name, raceNetwork, ...route }: Partial<Route>,
   { defaults = {}, ...layer }: RetryLayerOptions,
 ): Plans {
   const plan = (base: RetryPolicy): Plan => ({
@@ -71,6 +73,7 @@ function planFor(
     ...(name === undefined ? {} : { group: name }),
     classify: route.classify ?? layer.classify,
     classifyBody: route.classifyBody ?? layer.classifyBody ?? false,
+    ...(raceNetwork ? { race: match as string } : {}),
   });
   return { navigation: plan(NAVIGATION_DEFAULTS), other: plan(DEFAULTS) };
 }
@@ -91,17 +94,22 @@ function matcher(match: Match): (candidate: Candidate) => boolean {
     const stateless = new RegExp(match.source, match.flags.replace(/[gy]/g, ''));
     return ({ url }) => stateless.test(url.href);
   }
-  // Written as the browser writes it: with its dots resolved and its spaces and umlauts escaped.
-  const { href, pathname, search } = new URL(match, 'http://this.origin');
+  const prefix = asWritten(match);
   if (match.startsWith('/')) {
-    return ({ url, sameOrigin }) => sameOrigin && isPrefix(pathname + search, url.pathname + url.search);
+    return ({ url, sameOrigin }) => sameOrigin && isPrefix(prefix, url.pathname + url.search);
   }
+  return ({ url }) => isPrefix(prefix, url.href);
+}
+
+/** A text as the browser writes it: with its dots resolved and its spaces and umlauts escaped. */
+export function asWritten(match: string): string {
+  const { href, pathname, search } = new URL(match, 'http://this.origin');
   // `https://a.example` is a prefix of `https://a.example.org` as a text, but not as a URL; `href` ends in a slash.
-  return ({ url }) => isPrefix(href, url.href);
+  return match.startsWith('/') ? pathname + search : href;
 }
 
 /** Is `prefix` the beginning of `whole`, up to a border between two segments? */
-function isPrefix(prefix: string, whole: string): boolean {
+export function isPrefix(prefix: string, whole: string): boolean {
   if (!whole.startsWith(prefix)) return false;
   const next = whole.charAt(prefix.length);
   return next === '' || prefix.includes('?') || prefix.endsWith('/') || next === '/' || next === '?';

@@ -35,6 +35,16 @@ describe('good options are taken', () => {
       options: { defaults: { hedge: { afterMs: 'p95' }, mirrors: ['http://[::1]:80', 'https://x-y.example:8443'] } },
     },
     { name: 'no hedges', options: { defaults: { hedge: false, mirrorStatuses: 'retried' } } },
+    {
+      name: 'a race',
+      options: {
+        routes: [
+          { match: '/', raceNetwork: true },
+          { match: /x/, raceNetwork: false },
+        ],
+      },
+    },
+    { name: 'a race with GET', options: { routes: [{ match: '/', raceNetwork: true, methods: ['PUT', 'GET'] }] } },
     { name: 'a name', options: { routes: [{ match: '/', name: 'search' }] } },
     { name: 'a budget', options: { budget: { capacity: 0, retryCost: 0.5 } } },
     {
@@ -102,6 +112,31 @@ describe('a bad option is refused by name, with its value and the remedy', () =>
       must: 'in capitals',
     },
     { options: { routes: [{ ...api, methods: [1] }] }, option: 'routes[0].methods[0]', got: '1', must: 'in capitals' },
+    { options: { routes: [{ ...api, raceNetwork: 1 }] }, option: 'routes[0].raceNetwork', got: '1', must: 'true or' },
+    {
+      options: { routes: [api, { match: /x/, raceNetwork: true }] },
+      option: 'routes[1].match',
+      got: 'an object',
+      must: /a text to be raced.*or leave out raceNetwork/,
+    },
+    {
+      options: { routes: [{ match: () => true, raceNetwork: true }] },
+      option: 'routes[0].match',
+      got: 'a function',
+      must: /a text to be raced/,
+    },
+    {
+      options: { routes: [{ ...api, raceNetwork: true, methods: ['PUT', 'HEAD'] }] },
+      option: 'routes[0].methods',
+      got: 'a list',
+      must: /must have GET.*or leave out raceNetwork/,
+    },
+    {
+      options: { routes: [{ ...api, raceNetwork: true, retry: false }] },
+      option: 'routes[0].retry',
+      got: 'false',
+      must: /must not be false.*or leave out raceNetwork/,
+    },
     { options: { routes: [{ ...api, retry: true }] }, option: 'routes[0].retry', got: 'true', must: 'an object' },
     { options: { routes: [{ ...api, retry: 3 }] }, option: 'routes[0].retry', got: '3', must: 'an object' },
     {

@@ -293,6 +293,48 @@ describe('a request that may be retried', () => {
   });
 });
 
+describe('a raced route', () => {
+  const holding = () =>
+    new Response('busy', { status: 503, headers: { 'Retry-After': '5', 'Cache-Control': 'no-store' } });
+  const installed = async (event: object) => {
+    vi.stubGlobal('URLPattern', class {});
+    const layer = listen({ routes: [{ match: '/raced', raceNetwork: true }] });
+    scope.dispatch('install', { waitUntil: () => {}, ...event });
+    await settle();
+    script = [holding];
+    dispatch({ request: new Request('https://app.test/other') });
+    await vi.advanceTimersByTimeAsync(20);
+    expect(fetched).toHaveLength(1);
+    return layer;
+  };
+  const raced = () => new Request('https://app.test/raced/x');
+
+  test('is not held where the browser has sent it, but only then', async () => {
+    const layer = await installed({ addRoutes: async () => {} });
+    const { answer, request } = dispatch({ request: raced() });
+    expect((await answer)?.status).toBe(200);
+    expect(fetched).toHaveLength(2);
+    // Its very request, or the browser would send another.
+    expect(fetched[1]).toEqual([request]);
+    void layer.fetch(raced());
+    dispatch({ request: new Request(raced(), { method: 'HEAD' }) });
+    await settle();
+    expect(fetched).toHaveLength(2);
+  });
+
+  test.each([
+    ['has none', {}],
+    ['refuses them', { addRoutes: () => Promise.reject(new TypeError('Too many router rules.')) }],
+  ])('is held like any other where the browser, asked for static routes, %s', async (_how, event) => {
+    await installed(event);
+    dispatch({ request: raced() });
+    await settle();
+    expect(fetched).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(fetched.length).toBeGreaterThan(1);
+  });
+});
+
 describe('fail open', () => {
   test('a match that throws: not intercepted, said once', () => {
     listen({
