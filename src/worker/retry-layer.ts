@@ -14,6 +14,7 @@ import {
 import { groupOf } from '../policy/eligibility.js';
 import { CIRCUIT_DEFAULTS, RetryLayerError, type RetryPolicy, resolveBudget, skipReason } from '../policy/index.js';
 import { type LayerStatus, VERSION } from '../protocol/index.js';
+import { createCspGuard } from './csp.js';
 import { toFacts } from './facts.js';
 import { createGossip } from './gossip.js';
 import { createGuardNotices } from './guard-notices.js';
@@ -51,7 +52,8 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     circuit: { ...CIRCUIT_DEFAULTS, ...options.circuit },
   };
   const warn = createWarner();
-  const ports = platformPorts;
+  const csp = createCspGuard(scope, createOriginStore(), platformPorts, warn);
+  const ports = { ...platformPorts, fetch: csp.fetch };
   const mailbox = createMailbox(scope.clients, ports.now, (problem) => warn('an event could not be sent', problem));
   const teller = createTeller(mailbox, ports.now, options.onEvent, (problem) =>
     warn('an event could not be told, or onEvent threw', problem),
@@ -59,7 +61,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
   const parking = createParking();
   const notice: GuardListener = createGuardNotices(ports, (record) => book.look(record), teller.notice);
   const book = createOriginBook(
-    createOriginStore(),
+    csp.store,
     ports,
     guards,
     (problem) => warn('the database cannot be used, so retry budgets last only as long as this worker', problem),
@@ -90,7 +92,8 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     url.hash = '';
     const facts = toFacts(request, url, scope.location.origin);
     const found = findPlan(request, url, facts.sameOrigin);
-    if (found === undefined || skipReason(facts, found.policy) !== undefined) return undefined;
+    if (found === undefined || skipReason(facts, found.policy) !== undefined || csp.skips(request, url))
+      return undefined;
     // The skip list has sorted out `false`.
     const policy = found.policy as RetryPolicy;
     const group = found.group ?? groupOf(facts);
@@ -111,7 +114,8 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
         keepAlive: (work: Promise<unknown>) => event?.waitUntil(work),
       };
       const first = facts.navigation ? preload(event) : undefined;
-      return serve(first ? { ...call, first } : call, engine, onFault);
+      const answer = serve(first ? { ...call, first } : call, engine, onFault);
+      return answer.then((response) => csp.settle(response, event?.request));
     };
   }
 
@@ -142,6 +146,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
       throw new RetryLayerError('already-listening', 'listen() was called twice on one layer; call it once');
     listening = true;
     scope.addEventListener('fetch', onFetch);
+    csp.listen();
     scope.addEventListener('message', createInbox(mailbox, status, warn));
     // Not in Chromium, which has no such event in workers.
     scope.addEventListener('online', () => {

@@ -69,7 +69,7 @@ export function stubScope(origin = 'https://app.test'): FakeScope {
     __WB_DISABLE_DEV_LOGS: true,
     location: new URL(`${origin}/sw.js`),
     clients: pages.clients,
-    registration: { navigationPreload: { enable: enablePreload, disable: disablePreload } },
+    registration: { scope: `${origin}/`, navigationPreload: { enable: enablePreload, disable: disablePreload } },
     skipWaiting,
     addEventListener: (type: string, listener: (event: object) => void) => listeners.push([type, listener]),
   });
