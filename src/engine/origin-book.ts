@@ -192,13 +192,13 @@ export function createOriginBook(
     }
   };
 
-  const everything = (): ReadonlyMap<string, Transition> =>
+  const everything = (): ReadonlyMap<string, Transition<OriginRecord>> =>
     new Map(
       [...records].map(([id, ours]) => [id, storing((theirs) => (theirs ? mergeRecords(ours, theirs, guards) : ours))]),
     );
 
-  const whatHappened = (): ReadonlyMap<string, Transition> => {
-    const transitions = new Map<string, Transition>([...forgotten].map((id) => [id, () => undefined]));
+  const whatHappened = (): ReadonlyMap<string, Transition<OriginRecord>> => {
+    const transitions = new Map<string, Transition<OriginRecord>>([...forgotten].map((id) => [id, () => undefined]));
     for (const [id, { key, events }] of unwritten) {
       // Nothing is stored of a new one, and of one that somebody has deleted: that fills no budget.
       const known = records.get(id) ?? events.reduce(apply, fresh(key, ports.now()));
@@ -211,7 +211,7 @@ export function createOriginBook(
   };
 
   const storing =
-    (next: (stored: OriginRecord | undefined) => OriginRecord): Transition =>
+    (next: (stored: OriginRecord | undefined) => OriginRecord): Transition<OriginRecord> =>
     (value) => {
       const after = next(reviveRecord(value, ports.now(), guards));
       return isInitial(after, ports.now(), guards) ? undefined : after;

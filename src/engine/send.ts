@@ -49,7 +49,10 @@ export function createSender({ request, facts, policy }: Call, flights: Flights,
 
   // Async, so that a fetch that throws is an outcome like any other.
   async function started(sent: Request, init?: RequestInit): Promise<Response> {
-    return init === undefined ? ports.fetch(sent) : ports.fetch(sent, init);
+    const response = await (init === undefined ? ports.fetch(sent) : ports.fetch(sent, init));
+    // It was refused on this side, and only of what the page has asked can the page be told.
+    if (response.type === 'error' && sent.url !== request.url) throw new TypeError('Failed to fetch');
+    return response;
   }
 }
 

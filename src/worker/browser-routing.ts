@@ -1,5 +1,4 @@
-import { type IDBPDatabase, openDB } from 'idb';
-import type { Ports } from '../engine/index.js';
+import type { OriginStore, Ports } from '../engine/index.js';
 import type { StaticRoute } from './static-routes.js';
 
 /** Chromium 123, Safari 27; TypeScript does not know it yet. */
@@ -18,6 +17,7 @@ export type IsRaced = (match: string | undefined) => boolean | Promise<boolean>;
 export function routeInBrowser(
   scope: ServiceWorkerGlobalScope,
   routes: readonly StaticRoute[],
+  store: OriginStore,
   sleep: Ports['sleep'],
   onProblem: (problem: unknown) => void,
 ): IsRaced {
@@ -36,16 +36,23 @@ export function routeInBrowser(
         onProblem(problem);
       }
       // Not for the installation to wait for.
-      if (raced.size > 0) void note((db) => db.put(STORE, taken ? wanted : '', scope.registration.scope));
+      if (raced.size > 0) save({ routesOf: scope.registration.scope, taken: taken ? wanted : '' });
     };
     event.waitUntil(add());
   });
 
-  const looked =
-    raced.size > 0 &&
-    Promise.race([note((db) => db.get(STORE, scope.registration.scope)), sleep(LOOK_MS).done]).then(
-      (noted) => (taken ??= noted === wanted),
-    );
+  const save = (note: Note): void => {
+    store.update(new Map([[`static-routes ${note.routesOf}`, () => note]])).catch(() => {});
+  };
+
+  const look = async (): Promise<boolean> => {
+    // Without a store nothing is known, and so nothing is taken for raced.
+    const values = await Promise.race([store.load().catch(() => []), sleep(LOOK_MS).done]);
+    const note = (values || []).find((value) => isNoteOf(scope.registration.scope, value)) as Note | undefined;
+    taken ??= note?.taken === wanted;
+    return taken;
+  };
+  const looked = raced.size > 0 && look();
 
   return (match) => match !== undefined && raced.has(match) && (taken ?? looked);
 }
@@ -58,15 +65,12 @@ const toRule = ({ source, pattern, method }: StaticRoute): object => ({
   condition: { urlPattern: new URLPattern(pattern), ...(method === undefined ? {} : { requestMethod: method }) },
 });
 
-/** What each worker's browser has taken, by scope. Not in the database of the records: a note is not one of them. */
-const STORE = 'static-routes';
-
-/** Without a database nothing is known, and so nothing is taken for raced. */
-async function note<T>(work: (db: IDBPDatabase) => Promise<T>): Promise<T | undefined> {
-  try {
-    const db = await openDB('steadfetch-routes', 1, { upgrade: (db) => void db.createObjectStore(STORE) });
-    return await work(db).finally(() => db.close());
-  } catch {
-    return undefined;
-  }
+/** What a scope's browser has taken; kept beside the records. */
+interface Note {
+  readonly routesOf: string;
+  /** The routes as text; empty: none were taken. */
+  readonly taken: string;
 }
+
+const isNoteOf = (scope: string, value: unknown): value is Note =>
+  (Object(value) as Partial<Note>).routesOf === scope && typeof (value as Note).taken === 'string';

@@ -17,6 +17,7 @@ import { groupOf } from '../policy/eligibility.js';
 import { CIRCUIT_DEFAULTS, RetryLayerError, type RetryPolicy, resolveBudget, skipReason } from '../policy/index.js';
 import { type LayerStatus, VERSION } from '../protocol/index.js';
 import { type IsRaced, routeInBrowser } from './browser-routing.js';
+import { createCspGuard } from './csp.js';
 import { toFacts } from './facts.js';
 import { createGossip } from './gossip.js';
 import { createGuardNotices } from './guard-notices.js';
@@ -55,7 +56,9 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     circuit: { ...CIRCUIT_DEFAULTS, ...options.circuit },
   };
   const warn = createWarner();
-  const ports = platformPorts;
+  const store = createOriginStore();
+  const csp = createCspGuard(scope, store, platformPorts, warn);
+  const ports = { ...platformPorts, fetch: csp.fetch };
   const mailbox = createMailbox(scope.clients, ports.now, (problem) => warn('an event could not be sent', problem));
   const teller = createTeller(mailbox, ports.now, options.onEvent, (problem) =>
     warn('an event could not be told, or onEvent threw', problem),
@@ -63,7 +66,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
   const parking = createParking();
   const notice: GuardListener = createGuardNotices(ports, (record) => book.look(record), teller.notice);
   const book = createOriginBook(
-    createOriginStore(),
+    csp.store,
     ports,
     guards,
     (problem) => warn('the database cannot be used, so retry budgets last only as long as this worker', problem),
@@ -98,7 +101,8 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     url.hash = '';
     const facts = toFacts(request, url, scope.location.origin);
     const found = findPlan(request, url, facts.sameOrigin);
-    if (found === undefined || skipReason(facts, found.policy) !== undefined) return undefined;
+    if (found === undefined || skipReason(facts, found.policy) !== undefined || csp.skips(request, url))
+      return undefined;
     // The skip list has sorted out `false`.
     const policy = found.policy as RetryPolicy;
     const group = found.group ?? groupOf(facts);
@@ -122,7 +126,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
         ...(first ? { first } : {}),
       };
       const raced = event !== undefined && request.method === 'GET' && isRaced(found.race);
-      const go = (raced: boolean) => serve({ ...call, raced }, engine, onFault);
+      const go = async (raced: boolean) => csp.settle(await serve({ ...call, raced }, engine, onFault), event?.request);
       return typeof raced === 'boolean' ? go(raced) : raced.then(go);
     };
   }
@@ -154,6 +158,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
       throw new RetryLayerError('already-listening', 'listen() was called twice on one layer; call it once');
     listening = true;
     scope.addEventListener('fetch', onFetch);
+    csp.listen();
     scope.addEventListener('message', createInbox(mailbox, status, warn));
     // Not in Chromium, which has no such event in workers.
     scope.addEventListener('online', () => {
@@ -161,7 +166,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
       book.backOnline();
     });
     const staticRoutes = toStaticRoutes(options.routes ?? [], scope.location.origin);
-    isRaced = routeInBrowser(scope, staticRoutes, ports.sleep, (problem) =>
+    isRaced = routeInBrowser(scope, staticRoutes, store, ports.sleep, (problem) =>
       warn('the browser took no static routes', problem),
     );
     if (options.skipWaiting) scope.addEventListener('install', () => void scope.skipWaiting());

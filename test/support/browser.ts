@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { test as base, expect, type Page } from '@playwright/test';
-import { createServer } from 'vite';
+import { createServer, type Plugin } from 'vite';
 import { misbehave } from '../../demo/misbehave-plugin.ts';
 import { createMisbehavingServer, type Hit, type Step } from '../../demo/misbehaving-server.ts';
 import { workerBundles } from '../../demo/worker-bundles.ts';
@@ -39,7 +39,7 @@ export const test = base.extend<{ open: (worker?: string, path?: string) => Prom
         // A reload by the dev server in the middle of a test would be a fault of the test.
         server: { port: 0, host: 'localhost', hmr: false, watch: null, fs: { allow: [inRepo('.')] } },
         optimizeDeps: { noDiscovery: true },
-        plugins: [plugin, workerBundles(workerSource)],
+        plugins: [plugin, scriptPolicies, workerBundles(workerSource)],
       });
       await vite.listen();
       let next = 0;
@@ -90,6 +90,27 @@ export async function stopWorker(page: Page): Promise<void> {
 /** A request header as the server got it. */
 export const header = (hit: Hit | undefined, name: string): string | null =>
   new Headers(hit?.headers as [string, string][]).get(name);
+
+/**
+ * A worker script whose URL has a `csp` is served with that policy. With `hidden` as well only the browser gets to see it,
+ * when it installs the script: whoever reads the headers later finds none.
+ */
+const scriptPolicies: Plugin = {
+  name: 'script-policies',
+  configureServer({ middlewares }) {
+    middlewares.use((req, res, next) => {
+      const query = new URL(req.url ?? '', 'http://site').searchParams;
+      const csp = query.get('csp');
+      const hidden = query.has('hidden') && req.headers['service-worker'] === undefined;
+      if (csp !== null && !hidden) res.setHeader('content-security-policy', csp);
+      next();
+    });
+  },
+};
+
+/** The URL of `test/browser/<worker>.sw.ts` as it is served with a policy. */
+export const underPolicy = (csp: string, { worker = 'plain', hidden = false } = {}): string =>
+  `${worker}.sw.js?csp=${encodeURIComponent(csp)}${hidden ? '&hidden' : ''}`;
 
 /** `/budget.sw.js` is `test/browser/budget.sw.ts`. */
 function workerSource(path: string): string | undefined {

@@ -1,5 +1,4 @@
-import type { OriginStore } from '../../src/engine/store/origin-store.ts';
-import type { OriginRecord } from '../../src/policy/origin-record.ts';
+import type { OriginStore, Transition } from '../../src/engine/store/origin-store.ts';
 
 /** A store in memory; every operation is atomic, as a transaction is, and can be made to wait or to fail. */
 export interface MemoryStore extends OriginStore {
@@ -25,10 +24,10 @@ export function createMemoryStore(
       await before('load');
       return [...stored.values()].map((value) => structuredClone(value));
     },
-    async update(transitions) {
+    async update<T extends object>(transitions: ReadonlyMap<string, Transition<T>>) {
       updates += 1;
       await before('update');
-      const after = new Map<string, OriginRecord | undefined>();
+      const after = new Map<string, T | undefined>();
       for (const [key, transition] of transitions) {
         const record = transition(structuredClone(stored.get(key)));
         if (record === undefined) stored.delete(key);

@@ -1,11 +1,10 @@
 import '../support/worker-scope.ts';
 
-import 'fake-indexeddb/auto';
-import { IDBFactory } from 'fake-indexeddb';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { platformPorts } from '../../src/engine/index.ts';
 import { routeInBrowser } from '../../src/worker/browser-routing.ts';
 import { toStaticRoutes } from '../../src/worker/static-routes.ts';
+import { createMemoryStore, type MemoryStore } from '../support/memory-store.ts';
 import { type FakeScope, settle, stubScope } from '../support/worker-scope.ts';
 
 const ROUTES = toStaticRoutes(
@@ -17,11 +16,12 @@ const ROUTES = toStaticRoutes(
 );
 
 let scope: FakeScope;
+let store: MemoryStore;
 const problems = vi.fn();
 
 beforeEach(() => {
   problems.mockReset();
-  vi.stubGlobal('indexedDB', new IDBFactory());
+  store = createMemoryStore();
   // Node 20 has none; that patterns are right is for a browser to say.
   vi.stubGlobal('URLPattern', function pattern(this: object, init: object) {
     Object.assign(this, init);
@@ -32,7 +32,7 @@ beforeEach(() => {
 async function start({ routes = ROUTES, install }: { routes?: typeof ROUTES; install?: object } = {}) {
   scope = stubScope();
   const worker = self as unknown as ServiceWorkerGlobalScope;
-  const isRaced = routeInBrowser(worker, routes, platformPorts.sleep, problems);
+  const isRaced = routeInBrowser(worker, routes, store, platformPorts.sleep, problems);
   const waits: Promise<unknown>[] = [];
   if (install) scope.dispatch('install', { waitUntil: (work: Promise<unknown>) => waits.push(work), ...install });
   await Promise.all(waits);
@@ -96,28 +96,40 @@ test('what an earlier worker had says nothing about one that was refused, or tha
   expect((await start()).answer).toBe(false);
 });
 
-test('without a database it is known only as long as the worker lives', async () => {
-  vi.stubGlobal('indexedDB', undefined);
+test('without a store it is known only as long as the worker lives', async () => {
+  store = createMemoryStore(() => {
+    throw new Error('no store');
+  });
   expect((await start({ install: taking() })).answer).toBe(true);
   expect((await start()).answer).toBe(false);
   expect(problems).not.toHaveBeenCalled();
 });
 
-test('a database that does not answer is not waited for', async () => {
-  vi.stubGlobal('indexedDB', { open: () => new IDBFactory().open('never') });
-  vi.spyOn(IDBOpenDBRequest.prototype, 'addEventListener').mockImplementation(() => {});
+test('a store that does not answer is not waited for', async () => {
+  store = createMemoryStore(() => new Promise(() => {}));
   const startedAt = performance.now();
   expect((await start()).answer).toBe(false);
   expect(performance.now() - startedAt).toBeLessThan(1_000);
-  vi.restoreAllMocks();
+});
+
+test('what else is stored, and the note of another scope, are no note', async () => {
+  await start({ install: taking() });
+  const [note] = store.stored.values();
+  store = createMemoryStore(
+    undefined,
+    new Map<string, unknown>([
+      ['a', 'text'],
+      ['b', null],
+      ['c', { ...(note as object), routesOf: 'https://app.test/other/' }],
+    ]),
+  );
+  expect((await start()).answer).toBe(false);
 });
 
 test('nothing is read or written where nothing is raced', async () => {
-  const open = vi.fn();
-  vi.stubGlobal('indexedDB', { open });
   const routes = toStaticRoutes([{ match: '/live', retry: false }], 'https://app.test');
   await start({ routes, install: taking() });
   expect(scope.listening).toEqual(['install']);
   await start({ routes: [] });
-  expect([scope.listening, open.mock.calls]).toEqual([[], []]);
+  expect([scope.listening, store.loads(), store.updates()]).toEqual([[], 0, 0]);
 });

@@ -1,4 +1,3 @@
-import type { OriginRecord } from '../../policy/origin-record.js';
 import { createDatabase, ORIGINS } from './database.js';
 
 /** Where records outlive the worker and are shared by all of them. Every call may fail; none is waited for by a request. */
@@ -8,19 +7,21 @@ export interface OriginStore {
    * Puts each key's stored value through its transition, all in one transaction, so that workers which write at the
    * same time lose nothing. `undefined` deletes. Resolves to what is stored now.
    */
-  update(transitions: ReadonlyMap<string, Transition>): Promise<ReadonlyMap<string, OriginRecord | undefined>>;
+  update<T extends object>(
+    transitions: ReadonlyMap<string, Transition<T>>,
+  ): Promise<ReadonlyMap<string, T | undefined>>;
 }
 
 /** Synchronous: awaiting anything but IndexedDB would end the transaction. */
-export type Transition = (stored: unknown) => OriginRecord | undefined;
+export type Transition<T extends object> = (stored: unknown) => T | undefined;
 
 export function createOriginStore(database = createDatabase()): OriginStore {
   return {
     load: () => database.use((db) => db.getAll(ORIGINS)),
-    update: (transitions) =>
+    update: <T extends object>(transitions: ReadonlyMap<string, Transition<T>>) =>
       database.use(async (db) => {
         const tx = db.transaction(ORIGINS, 'readwrite');
-        const after = new Map<string, OriginRecord | undefined>();
+        const after = new Map<string, T | undefined>();
         const writes = [...transitions].map(async ([key, transition]) => {
           const record = transition(await tx.store.get(key));
           after.set(key, record);
