@@ -54,6 +54,7 @@ export function createEvidence(
   const targetOf = (attempt: number): Target => targets.get(attempt) as Target;
 
   function verdictOn(landing: Landing, final: boolean): Verdict {
+    if (neverSent(landing)) return 'nothing';
     if (!saysNothing(landing, facts)) return final ? 'good' : 'error' in landing ? 'lost' : 'failed';
     // That its server can be reached is news while that is in doubt.
     const { circuit } = book.look(targetOf(landing.attempt).key);
@@ -139,4 +140,7 @@ export function createEvidence(
 
 /** Whoever may not read an answer cannot tell good from bad, nor a lost connection from an answer that is refused. */
 export const saysNothing = (landing: Landing, { choosy }: RequestFacts): boolean =>
-  'response' in landing ? landing.response.type === 'opaque' : choosy;
+  'response' in landing ? landing.response.type === 'opaque' || neverSent(landing) : choosy;
+
+/** No answer of a server has this type: the worker itself may not ask for it. */
+const neverSent = (landing: Landing): boolean => 'response' in landing && landing.response.type === 'error';

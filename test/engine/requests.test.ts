@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { serve } from '../../src/engine/serve.ts';
 import { constant } from '../../src/policy/backoff.ts';
 import type { RequestFacts } from '../../src/policy/eligibility.ts';
 import { createWorld, NAVIGATION, rejection } from '../support/engine-world.ts';
@@ -199,4 +200,19 @@ describe('an answer that the browser has asked for already', () => {
     expect(error).toBe(world.network.sent[1]?.error);
     expect(world.network.sent).toHaveLength(2);
   });
+});
+
+test('what the worker may not fetch is no evidence: it earns nothing, closes nothing and is not retried', async () => {
+  const key = { origin: 'https://app.test', group: 'data' };
+  const world = createWorld({ budget: { refillPerSecond: 0 }, circuit: { failures: 1 } });
+  const at = world.time.now();
+  world.book.record(key, { kind: 'retry-reserved', at, cost: 5 });
+  world.book.record(key, { kind: 'request-failed', at, launchedAt: at });
+  const before = world.book.look(key);
+  const engine = { ...world.engine, ports: { ...world.ports, fetch: async () => Response.error() } };
+  const answer = await world.time.until(serve(world.call(), engine, (fault) => world.faults.push(fault)));
+  expect(answer.type).toBe('error');
+  expect(world.steps).toEqual([{ at: 0, type: 'attempt' }]);
+  const { budget, circuit } = world.book.look(key);
+  expect({ budget, circuit }).toEqual({ budget: before.budget, circuit: before.circuit });
 });
