@@ -2,12 +2,9 @@
 
 export type { Call, Engine, Step } from './call.js';
 export { type Classified, type Classifier, type Classify, createClassifier } from './classify.js';
-export { createDevice } from './device.js';
-export { createHedging } from './hedging.js';
+export { createEngine } from './create-engine.js';
 export { createOriginBook, type GuardListener, type OriginBook, type OriginKey } from './origin-book.js';
-export { createParking } from './parking.js';
 export { type Ports, platformPorts, type Sleep } from './ports.js';
-export { createRaces } from './races.js';
 export { serve } from './serve.js';
 export { createOriginStore, type OriginStore } from './store/origin-store.js';
 export { createWarner, type Warner } from './warner.js';

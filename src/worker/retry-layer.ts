@@ -1,14 +1,10 @@
 import { clientsClaim } from 'workbox-core/clientsClaim.js';
 import {
   createClassifier,
-  createDevice,
-  createHedging,
+  createEngine,
   createOriginBook,
   createOriginStore,
-  createParking,
-  createRaces,
   createWarner,
-  type Engine,
   type GuardListener,
   platformPorts,
   serve,
@@ -63,31 +59,26 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
   const teller = createTeller(mailbox, ports.now, options.onEvent, (problem) =>
     warn('an event could not be told, or onEvent threw', problem),
   );
-  const parking = createParking();
   const notice: GuardListener = createGuardNotices(ports, (record) => book.look(record), teller.notice);
-  const book = createOriginBook(
-    csp.store,
+  const engine = createEngine({
     ports,
     guards,
-    (problem) => warn('the database cannot be used, so retry budgets last only as long as this worker', problem),
-    (change) => {
-      parking.lookAgain(change.after);
+    createBook: (onGuard) =>
+      createOriginBook(
+        csp.store,
+        ports,
+        guards,
+        (problem) => warn('the database cannot be used, so retry budgets last only as long as this worker', problem),
+        onGuard,
+      ),
+    onGuard(change) {
       notice(change);
       if (change.by === 'us') gossip.tell({ kind: 'guards', record: change.after });
     },
-  );
-  const gossip = createGossip(book, parking.release, (problem) => warn('other workers cannot be told', problem));
-  const engine: Engine = {
-    ports,
-    book,
-    guards,
-    parking,
-    device: createDevice(ports.isOnline, (origin, since) => book.forgive(origin, since)),
-    races: createRaces(),
-    hedging: createHedging(),
-    ledger: { keptBytes: 0 },
     onSuccess: ({ origin, group }) => gossip.tell({ kind: 'success', origin, group }),
-  };
+  });
+  const { book, parking } = engine;
+  const gossip = createGossip(book, parking.release, (problem) => warn('other workers cannot be told', problem));
   let isRaced: IsRaced = () => false;
   const onFault = (fault: unknown) => warn('a request was answered without retries because of a fault', fault);
 

@@ -1,11 +1,8 @@
 import type { Call, Engine, Step } from '../../src/engine/call.ts';
 import type { Classifier } from '../../src/engine/classify.ts';
-import { createDevice } from '../../src/engine/device.ts';
-import { createHedging } from '../../src/engine/hedging.ts';
+import { createEngine } from '../../src/engine/create-engine.ts';
 import { createOriginBook, type OriginBook } from '../../src/engine/origin-book.ts';
-import { createParking } from '../../src/engine/parking.ts';
 import type { Ports } from '../../src/engine/ports.ts';
-import { createRaces } from '../../src/engine/races.ts';
 import { serve } from '../../src/engine/serve.ts';
 import { exponential } from '../../src/policy/backoff.ts';
 import { type BudgetOptions, resolveBudget } from '../../src/policy/budget.ts';
@@ -105,25 +102,12 @@ export function createWorld({
   const problems: unknown[] = [];
   // The book writes behind: its timers outlive every request, and are counted apart.
   const bookPorts = virtualPorts(time, time.sleeper(), network.fetch);
-  const book = createOriginBook(
-    store,
-    bookPorts,
-    guards,
-    (problem) => problems.push(problem),
-    ({ after }) => parking.lookAgain(after),
-  );
-  const parking = createParking();
-  const engine: Engine = {
+  const engine = createEngine({
     ports,
-    book,
     guards,
-    parking,
-    device: createDevice(ports.isOnline, (origin, since) => book.forgive(origin, since)),
-    races: createRaces(),
-    hedging: createHedging(),
-    ledger: { keptBytes: 0 },
-    onSuccess: () => {},
-  };
+    createBook: (onGuard) => createOriginBook(store, bookPorts, guards, (problem) => problems.push(problem), onGuard),
+  });
+  const { book } = engine;
   const steps: Told[] = [];
   const faults: unknown[] = [];
   const kept: Promise<unknown>[] = [];
