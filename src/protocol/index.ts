@@ -25,5 +25,6 @@ export {
   type Unread,
   type WorkerMessage,
 } from './messages.js';
+export { type Override, parseOverride, withOverride } from './overrides.js';
 export type { Counters, LayerStatus, OriginStatus } from './status.js';
 export { isCompatible, PROTOCOL, VERSION } from './version.js';

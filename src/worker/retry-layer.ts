@@ -8,13 +8,13 @@ import {
   type GuardListener,
   platformPorts,
   serve,
+  toFacts,
 } from '../engine/index.js';
 import { groupOf } from '../policy/eligibility.js';
 import { CIRCUIT_DEFAULTS, RetryLayerError, type RetryPolicy, resolveBudget, skipReason } from '../policy/index.js';
 import { type LayerStatus, VERSION } from '../protocol/index.js';
 import { type IsRaced, routeInBrowser } from './browser-routing.js';
 import { createCspGuard } from './csp.js';
-import { toFacts } from './facts.js';
 import { createGossip } from './gossip.js';
 import { createGuardNotices } from './guard-notices.js';
 import { createInbox } from './inbox.js';

@@ -1,7 +1,7 @@
 import '../support/worker-scope.ts';
 
 import { describe, expect, test } from 'vitest';
-import { toFacts } from '../../src/worker/facts.ts';
+import { toFacts } from '../../src/engine/facts.ts';
 
 const read = (href: string, init: RequestInit = {}, over: object = {}) => {
   const request = new Request(href, init);
