@@ -4,6 +4,7 @@ export type { Call, Engine, Step } from './call.js';
 export { type Classified, type Classifier, type Classify, createClassifier } from './classify.js';
 export { createEngine } from './create-engine.js';
 export { toFacts } from './facts.js';
+export { observe, type Would } from './observe.js';
 export { createOriginBook, type GuardListener, type OriginBook, type OriginKey } from './origin-book.js';
 export { type Ports, platformPorts, type Sleep } from './ports.js';
 export { serve } from './serve.js';

@@ -1,4 +1,4 @@
-import type { Step } from '../engine/index.js';
+import type { Step, Would } from '../engine/index.js';
 import type { RequestFacts } from '../policy/index.js';
 import { causeOf } from '../policy/outcome.js';
 import type { Counters, LayerEvent, OriginNotice, RequestEvent } from '../protocol/index.js';
@@ -10,6 +10,8 @@ export interface Teller {
   about(request: RequestFacts, group: string, clientId: string): (step: Step) => void;
   /** Tells every page something about an origin. Never throws. */
   notice(notice: OriginNotice): void;
+  /** Where nothing is retried: what would have been done. */
+  observed(would: Would): void;
   counters(): Counters;
 }
 
@@ -29,6 +31,8 @@ export function createTeller(
     recovered: 0,
     gaveUp: {} as Mutable<Counters['gaveUp']>,
   };
+
+  let observed: Counters['observed'];
 
   const count = (step: Step, first: boolean): void => {
     if (step.type === 'attempt') counters.attempts += 1;
@@ -62,6 +66,9 @@ export function createTeller(
 
   return {
     notice,
+    observed(would) {
+      observed = { ...observed, [would]: (observed?.[would] ?? 0) + 1 };
+    },
     about(request, group, clientId) {
       counters.requests += 1;
       const startedAt = now();
@@ -88,6 +95,8 @@ export function createTeller(
       ...counters,
       amplification: counters.requests === 0 ? 1 : counters.attempts / counters.requests,
       gaveUp: { ...counters.gaveUp },
+      untold: mailbox.untold(),
+      ...(observed && { observed }),
     }),
   };
 }

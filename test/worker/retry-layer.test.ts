@@ -523,6 +523,7 @@ describe('pages', () => {
       data: toMessage({ kind: 'hello', version: '0.1.0' }),
       source: client,
       ports: [{ postMessage: (message: unknown) => answers.push(message) }],
+      waitUntil: () => {},
     });
 
   test('see the retries of their own load', async () => {
@@ -535,6 +536,7 @@ describe('pages', () => {
     const page = scope.open('coming');
     const answers: unknown[] = [];
     hello(page, answers);
+    await settle();
     expect(answers).toMatchObject([{ kind: 'welcome', version: '0.1.0' }]);
     expect(page.received).toMatchObject([{ event: { type: 'retry-scheduled' } }, { event: { type: 'recovered' } }]);
   });
@@ -552,7 +554,9 @@ describe('pages', () => {
       data: toMessage({ kind: 'status' }),
       source: null,
       ports: [{ postMessage: (message: unknown) => answers.push(structuredClone(message)) }],
+      waitUntil: () => {},
     });
+    await settle();
     expect(answers).toMatchObject([
       {
         kind: 'status',
