@@ -194,7 +194,7 @@ describe('a request that may be retried', () => {
     expect(fetched).toEqual([[request], [second.request]]);
   });
 
-  test('is fetched again after a failure, and its page is told', async () => {
+  test('B117 and row 52: is fetched again after a failure, and its page is told, no other', async () => {
     const layer = listen({ defaults: { backoff: constant(100) } });
     const page = scope.open('page');
     const other = scope.open('other');
@@ -212,7 +212,6 @@ describe('a request that may be retried', () => {
       { kind: 'event', event: { type: 'recovered', attempts: 3, status: 200 } },
     ]);
     expect(JSON.stringify(page.received)).not.toMatch(/secret|~x/);
-    // B117
     expect(other.received).toEqual([]);
     expect(layer.status().counters).toMatchObject({
       requests: 1,
@@ -335,7 +334,7 @@ describe('fail open', () => {
     expect(warn).toHaveBeenCalledTimes(1);
   });
 
-  test('onEvent that throws harms nothing', async () => {
+  test('row 41: onEvent that throws harms nothing', async () => {
     listen({
       defaults: { backoff: constant(10) },
       onEvent: () => {
