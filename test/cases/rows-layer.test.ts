@@ -26,7 +26,7 @@ async function ask(
 ): Promise<{ sent: number; status: number | undefined; told: LayerEvent[] }> {
   let sent = 0;
   vi.stubGlobal('fetch', async () => {
-    const answer = script[Math.min(sent, script.length - 1)];
+    const answer = script[Math.min(sent, script.length - 1)] ?? 200;
     sent += 1;
     if (answer === 'reset') throw new TypeError('lost');
     return new Response('busy', { status: answer });
