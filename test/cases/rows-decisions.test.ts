@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { serve } from '../../src/engine/serve.ts';
 import { skipReason } from '../../src/policy/eligibility.ts';
 import type { RetryPolicy } from '../../src/policy/policy.ts';
 import { presets } from '../../src/policy/presets.ts';
@@ -54,9 +55,14 @@ describe('row 38: 429 502 503 504, lost connections and timeouts', () => {
   });
 
   test('not what was called off', async () => {
-    const world = createWorld({ script: ['hang', 200], policy: { statuses } });
-    const signal = AbortSignal.abort('off');
-    expect(await rejection(world.serve({ request: new Request(URL_OF_ITEMS, { signal }) }))).toBe('off');
+    const world = createWorld({ script: [503, 'hang'], policy: { statuses } });
+    const controller = new AbortController();
+    const request = new Request(URL_OF_ITEMS, { signal: controller.signal });
+    const answer = serve({ ...world.call({ request }), signal: controller.signal }, world.engine, () => {});
+    await world.time.advance(1_500);
+    controller.abort('off');
+    expect(await rejection(world.time.until(answer))).toBe('off');
+    expect(world.network.times()).toEqual([0, 1_000]);
   });
 });
 
