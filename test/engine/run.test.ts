@@ -242,7 +242,7 @@ describe('Retry-After', () => {
       sentAt: [0, 1_000, 3_000, 7_000],
       status: 503,
     },
-    { name: 'B007 a date is waited for', script: [retryAfter(in4s), 200], sentAt: [0, 4_000] },
+    { name: 'B001 B007 a date is waited for', script: [retryAfter(in4s), 200], sentAt: [0, 4_000] },
     {
       name: 'B010 the server is an hour ahead',
       script: [retryAfter(imf(START + 3_603_000), { Date: imf(START + 3_600_000) }), 200],

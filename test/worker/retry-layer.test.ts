@@ -223,6 +223,24 @@ describe('a request that may be retried', () => {
     });
   });
 
+  test.each([
+    { name: '503 each time', fails: status(503), ends: { status: 503 } },
+    { name: 'refused each time', fails: lost, ends: expect.any(TypeError) },
+  ])('B054 $name: after giving up the page has its answer, and nothing keeps the worker', async ({ fails, ends }) => {
+    listen({ defaults: { attempts: 3, backoff: constant(100) } });
+    script = [fails, fails, fails];
+    const { answer, waits } = dispatch();
+    for (let wait = 0; wait < 2; wait += 1) {
+      await vi.advanceTimersByTimeAsync(100);
+      await settle();
+    }
+    expect(await answer?.catch((error: unknown) => error)).toMatchObject(ends);
+    expect(fetched).toHaveLength(3);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await Promise.all(waits);
+    expect(waits.length).toBeGreaterThan(0);
+  });
+
   test('is matched without its fragment, and fetched as it is', async () => {
     listen({
       routes: [
