@@ -95,6 +95,27 @@ test('B010 a Date that lay in a cache is no clock: the wait is too long, and the
   expect(wire.hits()).toHaveLength(1);
 });
 
+test('B011 another origin’s header that scripts may not see leaves the ordinary backoff, one they may see counts', async ({
+  site,
+  open,
+}) => {
+  const page = await open('faults');
+  const busy = { status: 429, retryAfter: 3 };
+  const hidden = site.plan([busy, busy, { body: 'fine' }]);
+  const exposed = site.plan([busy, { body: 'fine' }]);
+  const seen = await page.evaluate(
+    (urls) => Promise.all(urls.map((url) => window.sf.get(url))),
+    [site.secondOrigin + hidden.path, `${site.secondOrigin}${exposed.path}?expose=1`],
+  );
+  for (const answer of seen) expect(answer).toMatchObject({ status: 200, body: 'fine', type: 'cors' });
+  expect(gapsOf(hidden)).toHaveLength(2);
+  for (const gap of gapsOf(hidden)) {
+    expect(gap).toBeGreaterThanOrEqual(300 - EARLY_MS);
+    expect(gap).toBeLessThan(2_000);
+  }
+  expect(gapsOf(exposed)[0]).toBeGreaterThanOrEqual(3_000 - EARLY_MS);
+});
+
 test('B012 30 days are not at once: one hit in 5 s', async ({ site, open }) => {
   const page = await open('faults');
   const wire = site.plan([{ status: 503, retryAfter: 2_592_000 }]);

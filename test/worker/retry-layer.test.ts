@@ -310,6 +310,27 @@ describe('a request that may be retried', () => {
   });
 });
 
+// A fault: where a browser passes a page's abort on to the request of the event (Chromium does not before the headers),
+// the rejection that follows is taken for a lost connection, repeated to the end and held against the server.
+test.fails('httpc-280 a page’s request whose own signal fires is not retried, and is held against nobody', async () => {
+  const layer = listen({ defaults: { backoff: constant(10) } });
+  const controller = new AbortController();
+  const { signal } = controller;
+  const until = () => new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  const again = () => Promise.reject(signal.reason);
+  script = [until, again, again, again];
+  const { answer } = dispatch({ request: new Request('https://app.test/api', { signal }) });
+  await vi.advanceTimersByTimeAsync(20);
+  controller.abort();
+  for (let turn = 0; turn < 4; turn += 1) {
+    await settle();
+    await vi.advanceTimersByTimeAsync(10);
+  }
+  await expect(answer).rejects.toBe(signal.reason);
+  expect(fetched).toHaveLength(1);
+  expect(layer.status().counters).toMatchObject({ attempts: 1, retries: 0 });
+});
+
 describe('fail open', () => {
   test('a match that throws: not intercepted, said once', () => {
     listen({
