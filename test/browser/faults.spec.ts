@@ -157,7 +157,7 @@ test('B021 the waits of two requests at once grow, each by itself', async ({ sit
     expect(gaps).toHaveLength(3);
     for (const [n, ms] of [300, 600, 1_200].entries()) {
       expect(gaps[n]).toBeGreaterThanOrEqual(ms - EARLY_MS);
-      expect(gaps[n]).toBeLessThan(ms * 2);
+      expect(gaps[n]).toBeLessThan(ms + 600);
     }
   }
 });
@@ -276,7 +276,7 @@ test('B054 after giving up the page has an answer or an error, in time', async (
   const wire = site.plan([{ status: 503 }, { status: 503 }, { status: 503, body: 'last' }]);
   const { seen, tookMs } = await get(page, wire, 'base-500');
   expect(seen).toMatchObject({ status: 503, body: 'last' });
-  expect(tookMs).toBeLessThan(2_000);
+  expect(tookMs).toBeLessThan(4_000);
   // Nobody listens where somebody has just listened.
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
