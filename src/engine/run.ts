@@ -480,6 +480,12 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       if (landing) keep(landing, flights);
       continue;
     }
+    // A browser that passes a page's abort on says so by an error that is no server's.
+    if (landing && 'error' in landing && request.signal.aborted) {
+      keep(landing, flights);
+      abandon(phase, 'aborted');
+      return { error: request.signal.reason };
+    }
     if (landing !== undefined) {
       const { attempt, outcome } = landing;
       const from = evidence.targetOf(attempt);
