@@ -62,12 +62,18 @@ export function createIntercept(around: Surroundings): Intercept {
     return () => {
       if (typeof trusted === 'boolean') return answer(policyIf(trusted));
       return trusted.then((page) => {
-        const policy = policyIf(page);
-        return skipReason(facts, policy) === undefined ? answer(policy) : ports.fetch(request);
+        try {
+          const policy = policyIf(page);
+          if (skipReason(facts, policy) === undefined) return answer(policy);
+        } catch (fault) {
+          onFault(fault);
+        }
+        return ports.fetch(request);
       });
     };
 
-    async function answer(policy: RetryPolicy): Promise<Response> {
+    /** Throws at once if our own machinery fails, before anything is sent; what it returns rejects with the network's error. */
+    function answer(policy: RetryPolicy): Promise<Response> {
       const group = found?.group ?? groupOf(facts);
       const first = facts.navigation ? preload(event) : undefined;
       const { abortId } = asked ?? {};
@@ -93,11 +99,15 @@ export function createIntercept(around: Surroundings): Intercept {
         keepAlive: (work: Promise<unknown>) => event?.waitUntil(work),
         ...(first ? { first } : {}),
       };
-      if (onObserved) return csp.settle(await observe(call, engine, onObserved), event?.request);
+      if (onObserved) return settled(observe(call, engine, onObserved));
       const racing = event !== undefined && request.method === 'GET' && isRaced(found?.race);
-      const raced = typeof racing === 'boolean' ? racing : await racing;
+      const go = (raced: boolean) => settled(serve({ ...call, raced }, engine, onFault), abortId);
+      return typeof racing === 'boolean' ? go(racing) : racing.then(go);
+    }
+
+    async function settled(answered: Promise<Response>, abortId?: string): Promise<Response> {
       try {
-        return csp.settle(await serve({ ...call, raced }, engine, onFault), event?.request);
+        return csp.settle(await answered, event?.request);
       } finally {
         if (abortId !== undefined) calls.end(clientId, abortId);
       }

@@ -17,7 +17,7 @@ interface Note {
 }
 
 /** How long anybody waits for them: a worker that cannot read its store goes on without. */
-const LOAD_MS = 100;
+const LOAD_MS = 500;
 
 export function createNotes(store: OriginStore, sleep: Ports['sleep']): Notes {
   const values = new Map<string, unknown>();

@@ -328,7 +328,7 @@ test('B090 a 429 that a hedge outran is not forgotten: the next request waits as
   expect(wire.hits()).toHaveLength(2);
   await expect
     .poll(() => page.evaluate(() => window.sf.events.map(({ type }) => type)))
-    .toEqual(['hedge-launched', 'hold-started']);
+    .toEqual(['hedge-launched', 'hold-started', 'recovered']);
   await get(page, wire, 'hedged');
   expect((wire.hits()[2]?.at ?? 0) - (wire.hits()[0]?.at ?? 0)).toBeGreaterThanOrEqual(3_500 - EARLY_MS);
 });

@@ -23,8 +23,8 @@ test('a first-try success costs no transaction, no message, no clone and no exte
     }, wire.path);
   }
   expect(await counts()).toEqual(before);
-  // When the worker was installed.
-  expect(before).toMatchObject({ transactions: 1, messages: 0, clones: 0, waitUntils: 1 });
+  // When the worker was installed, and when the page said hello, which is noted.
+  expect(before).toMatchObject({ transactions: 2, messages: 0, clones: 0, waitUntils: 2 });
 });
 
 /** One request of every kind that a page can make, under names that tell them apart at the server. */

@@ -122,7 +122,12 @@ test('a hedge reaches the server while the first attempt is slow, in the default
   const gapMs = (second?.at ?? 0) - (first?.at ?? 0);
   expect(gapMs).toBeGreaterThanOrEqual(95);
   expect(gapMs).toBeLessThan(2_000);
-  await expect.poll(() => page.evaluate(() => window.sf.told)).toMatchObject([{ type: 'hedge-launched', attempt: 2 }]);
+  await expect
+    .poll(() => page.evaluate(() => window.sf.told))
+    .toMatchObject([
+      { type: 'hedge-launched', attempt: 2 },
+      { type: 'recovered', attempts: 2 },
+    ]);
   expect((await page.evaluate(() => window.sf.retries?.status()))?.counters).toMatchObject({ hedges: 1, retries: 0 });
 });
 

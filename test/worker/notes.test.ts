@@ -47,7 +47,7 @@ describe('a note', () => {
     const { notes, load, time } = start(createMemoryStore(() => new Promise(() => {})));
     void load();
     await time.until(notes.loaded());
-    expect(time.elapsed()).toBe(100);
+    expect(time.elapsed()).toBe(500);
   });
 
   test('of a store that fails is no trouble', async () => {
