@@ -3,7 +3,12 @@ import { constant, createRetryLayer } from '../../src/worker/index.ts';
 const { searchParams } = new URL(self.location.href);
 const waits = { backoff: constant(100), throttledBackoff: constant(100) };
 
+// What is tested of one call is tested without what the others have to do with it.
+const circuit = { failures: 1_000, window: 1_000, attemptsDivisor: 1 };
+
 createRetryLayer({
+  circuit,
+  budget: { capacity: 1_000 },
   defaults: { ...waits, attempts: 4 },
   routes: [
     { match: /[?&]long\b/, retry: { backoff: constant(10_000), throttledBackoff: constant(10_000) } },
