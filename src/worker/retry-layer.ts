@@ -2,8 +2,11 @@ import { clientsClaim } from 'workbox-core/clientsClaim.js';
 import {
   createClassifier,
   createEngine,
+  createGossip,
+  createGuardNotices,
   createOriginBook,
   createOriginStore,
+  createTeller,
   createWarner,
   type GuardListener,
   platformPorts,
@@ -15,14 +18,11 @@ import { CIRCUIT_DEFAULTS, RetryLayerError, type RetryPolicy, resolveBudget, ski
 import { type LayerStatus, VERSION } from '../protocol/index.js';
 import { type IsRaced, routeInBrowser } from './browser-routing.js';
 import { createCspGuard } from './csp.js';
-import { createGossip } from './gossip.js';
-import { createGuardNotices } from './guard-notices.js';
 import { createInbox } from './inbox.js';
 import { createMailbox } from './mailbox.js';
 import { checkLayerOptions, type RetryLayerOptions } from './options.js';
 import { compileRoutes } from './routes.js';
 import { toStaticRoutes } from './static-routes.js';
-import { createTeller } from './teller.js';
 
 /** Retries for every fetch of the pages that this worker controls. */
 export interface RetryLayer {

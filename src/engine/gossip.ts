@@ -1,5 +1,5 @@
-import type { OriginBook, OriginKey } from '../engine/index.js';
 import { CHANNEL, type Gossip, parseGossip, toGossip } from '../protocol/index.js';
+import type { OriginBook, OriginKey } from './origin-book.js';
 
 /** Tells the other workers and page engines of this origin what was found out here, and hears the same of them. */
 export interface GossipChannel {
@@ -14,6 +14,8 @@ export function createGossip(
 ): GossipChannel {
   try {
     const channel = new BroadcastChannel(CHANNEL);
+    // In Node an open channel would keep the process alive.
+    (channel as { unref?: () => void }).unref?.();
     channel.onmessage = ({ data }) => {
       const gossip = parseGossip(data);
       if (gossip?.kind === 'guards') book.merge(gossip.record);

@@ -1,11 +1,8 @@
-import '../support/worker-scope.ts';
-
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Step } from '../../src/engine/call.ts';
+import { createTeller, type Post } from '../../src/engine/teller.ts';
 import type { LayerEvent } from '../../src/protocol/events.ts';
 import { parseWorkerMessage, toMessage } from '../../src/protocol/messages.ts';
-import type { Mailbox } from '../../src/worker/mailbox.ts';
-import { createTeller } from '../../src/worker/teller.ts';
 import { requestFacts } from '../support/request-facts.ts';
 
 let now: number;
@@ -42,7 +39,7 @@ const STEPS = {
   exhausted: { type: 'budget-exhausted' },
 } as const satisfies Record<string, Step>;
 
-function open(onEvent?: (event: LayerEvent) => void, mailbox: Partial<Mailbox> = {}) {
+function open(onEvent?: (event: LayerEvent) => void, mailbox: Partial<Post> = {}) {
   const posted: [string, LayerEvent][] = [];
   const broadcast: LayerEvent[] = [];
   const problems: unknown[] = [];
@@ -50,7 +47,6 @@ function open(onEvent?: (event: LayerEvent) => void, mailbox: Partial<Mailbox> =
     {
       post: (clientId, event) => posted.push([clientId, event]),
       broadcast: (event) => broadcast.push(event),
-      welcome: () => {},
       ...mailbox,
     },
     () => now,
