@@ -107,18 +107,23 @@ export function assembleRetryFetch(
   const onFault = (fault: unknown) => warn('a request was answered without retries because of a fault', fault);
   const onVerdict = (problem: unknown) => warn('classify threw or gave no verdict, so the rules decided', problem);
 
-  /** Sends one attempt: called off with its request as well as by itself, and nobody else's to retry. */
-  const sendFor =
-    ({ signal }: Request): Engine['ports']['fetch'] =>
-    async (attempt, init) => {
-      const sent = isControlled() ? await aside(attempt) : attempt;
-      if (!init?.signal) return init === undefined ? ports.fetch(sent) : ports.fetch(sent, init);
+  /** Sends the attempts of one request: each called off with it as well as by itself, and not retried by anybody else. */
+  function senderFor({ signal }: Request): Engine['ports']['fetch'] {
+    const sent = new Set<AbortController>();
+    onAbort(signal, (reason) => {
+      for (const attempt of sent) attempt.abort(reason);
+    });
+    return async (request, init) => {
+      const own = isControlled() ? await aside(request) : request;
+      if (!init?.signal) return init === undefined ? ports.fetch(own) : ports.fetch(own, init);
       // A signal takes the place of the request's own, which has to go on counting: also while the body is read.
       const either = new AbortController();
+      sent.add(either);
       onAbort(init.signal, (reason) => either.abort(reason));
-      onAbort(signal, (reason) => either.abort(reason));
-      return ports.fetch(sent, { ...init, signal: either.signal });
+      if (signal.aborted) either.abort(signal.reason);
+      return ports.fetch(own, { ...init, signal: either.signal });
     };
+  }
 
   async function served(request: Request, call: Omit<Call, 'request' | 'tell' | 'keepAlive' | 'signal'>) {
     const tell = teller.about(call.facts, call.group, '');
@@ -133,7 +138,7 @@ export function assembleRetryFetch(
       },
       keepAlive: () => {},
     };
-    const own: Engine = { ...engine, ports: { ...ports, fetch: sendFor(request) } };
+    const own: Engine = { ...engine, ports: { ...ports, fetch: senderFor(request) } };
     try {
       return await unlessAborted(serve(whole, own, onFault), request.signal);
     } catch (error) {
@@ -153,7 +158,12 @@ export function assembleRetryFetch(
     // Whoever wants no retries wants none of the worker either.
     if (!policy || skipped === 'retry-off') return ports.fetch(controlled ? await aside(request) : request);
     // What is not for us may be for the worker.
-    if (skipped !== undefined) return ports.fetch(isAside(request) ? toRequest(input, init, { mark: false }) : request);
+    if (skipped !== undefined)
+      return ports.fetch(
+        controlled && !(input instanceof Request) && isAside(request)
+          ? toRequest(input, init, { mark: false })
+          : request,
+      );
     return served(request, {
       facts,
       policy,
