@@ -43,12 +43,14 @@ export async function runTask<T>(
       if (attempt >= attempts || !shouldRetry(error, attempt)) throw withAttempts(error, attempt);
       waitMs = delayMs(backoff, attempt, random, waitMs);
       if (!startsInTime(now() + waitMs, deadline)) throw withAttempts(error, attempt);
-    }
-    const wait = sleep(waitMs);
-    try {
-      await unlessAborted(wait.done, signal);
-    } finally {
-      wait.cancel();
+      const wait = sleep(waitMs);
+      try {
+        await unlessAborted(wait.done, signal);
+      } finally {
+        wait.cancel();
+      }
+      // The machine may have slept meanwhile.
+      if (!startsInTime(now(), deadline)) throw withAttempts(error, attempt);
     }
   }
 }
