@@ -140,7 +140,9 @@ export function assembleRetryFetch(
     };
     const own: Engine = { ...engine, ports: { ...ports, fetch: senderFor(request) } };
     try {
-      return await unlessAborted(serve(whole, own, onFault), request.signal);
+      const response = await unlessAborted(serve(whole, own, onFault), request.signal);
+      if (response.body) reading.set(response.body, request);
+      return response;
     } catch (error) {
       throw request.signal.aborted ? error : withAttempts(error, attempts);
     }
@@ -182,3 +184,9 @@ export function assembleRetryFetch(
     }),
   });
 }
+
+/**
+ * Node forgets a request that nobody holds any more, and with it that its signal was to be followed: it is held as long
+ * as somebody reads the answer.
+ */
+const reading = new WeakMap<ReadableStream, Request>();

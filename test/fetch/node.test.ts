@@ -1,4 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { constant, createRetryFetch } from '../../src/fetch/index.ts';
 import { rejection } from '../support/engine-world.ts';
@@ -107,6 +109,22 @@ describe('row 11: called off', () => {
     expect(await rejection(body)).toBe(reason);
     expect((await closed(() => hits().at(-1))) - startedAt).toBeLessThan(500);
   });
+
+  test('while the body comes, and everything else has been collected', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect: () => void = runInNewContext('gc');
+    const { url } = wire.plan([{ stall: 'body', bytes: 10_000 }]);
+    const controller = new AbortController();
+    const reader = (await quick()(url, { signal: controller.signal })).body?.getReader();
+    await reader?.read();
+    for (let turn = 0; turn < 5; turn += 1) {
+      collect();
+      await pause(10);
+    }
+    const rest = reader?.read() as Promise<unknown>;
+    controller.abort(reason);
+    expect(await rejection(rest)).toBe(reason);
+  }, 5_000);
 
   test('by a timeout: its own error', async () => {
     const { url } = wire.plan([{ stall: 'headers' }]);
