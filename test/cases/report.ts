@@ -1,4 +1,3 @@
-import type { Way } from './play.ts';
 import { readTable } from './row.ts';
 import { judge } from './verdict.ts';
 
@@ -7,7 +6,6 @@ export async function report(
   table: string,
   say: (line: string) => void,
   otherwise?: Readonly<Record<string, string>>,
-  way: Way = 'worker',
 ): Promise<boolean> {
   const counts = { rows: 0, passed: 0, failed: 0, notApplicable: 0, forAPerson: 0 };
   const failed: string[] = [];
@@ -22,7 +20,7 @@ export async function report(
       continue;
     }
     const { row } = reading;
-    const verdict = await judge(row, otherwise, way);
+    const verdict = await judge(row, otherwise);
     if (verdict.kind === 'passed') counts.passed += 1;
     else if (verdict.kind === 'failed') failed.push(`${titleOf(row)}: ${verdict.why}`);
     else {

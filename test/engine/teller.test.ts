@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Step } from '../../src/engine/call.ts';
 import { createTeller, type Post } from '../../src/engine/teller.ts';
 import type { LayerEvent } from '../../src/protocol/events.ts';
@@ -115,6 +115,17 @@ describe('each step is an event', () => {
     expect(third).toBe(first);
     expect(second).not.toBe(first);
   });
+});
+
+test('a page that is no secure context has no randomUUID, and ids all the same', () => {
+  const { getRandomValues } = crypto;
+  vi.stubGlobal('crypto', { getRandomValues: getRandomValues.bind(crypto) });
+  const { teller, posted } = open();
+  for (const _ of [1, 2]) teller.about(facts, 'search', 'c1')(STEPS.waiting);
+  vi.unstubAllGlobals();
+  const ids = posted.map(([, event]) => 'id' in event && event.id);
+  expect(ids).toEqual([expect.stringMatching(/^[0-9a-z]{10,}$/), expect.stringMatching(/^[0-9a-z]{10,}$/)]);
+  expect(new Set(ids).size).toBe(2);
 });
 
 describe('counters', () => {
