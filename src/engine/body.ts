@@ -40,10 +40,13 @@ export function keepBody(request: Request, maxBytes: number, ledger: BodyLedger,
     released = true;
     ledger.keptBytes -= bytes;
     bytes = 0;
+    // An upload that goes on is read no further for our sake.
+    copy.stop();
     // The last attempt takes the original, whose body is then not ours to cancel.
     if (!request.bodyUsed) cancelBody(request);
   };
-  const counted = count(request.clone(), fits)
+  const copy = counting(request.clone(), fits);
+  const counted = copy.whole
     .catch(() => false)
     .then((whole) => {
       if (!whole) release();
@@ -63,15 +66,18 @@ export function keepBody(request: Request, maxBytes: number, ledger: BodyLedger,
   };
 }
 
-async function count(copy: Request, fits: (bytes: number) => boolean): Promise<boolean> {
+/** `whole`: all of it has come, and fits. `stop`: nobody wants to know any more. */
+function counting(copy: Request, fits: (bytes: number) => boolean): { whole: Promise<boolean>; stop(): void } {
   // Firefox has no `Request.body`; there the whole copy is read at once.
-  if (!('body' in copy)) return fits((await (copy as Request).blob()).size);
-  const reader = copy.body?.getReader();
-  for (;;) {
-    const chunk = await reader?.read();
-    if (chunk === undefined || chunk.done) return true;
-    if (fits(chunk.value.byteLength)) continue;
-    reader?.cancel().catch(() => {});
-    return false;
-  }
+  const isOne = !('body' in copy);
+  const reader = isOne ? undefined : copy.body?.getReader();
+  const read = async (): Promise<boolean> => {
+    if (isOne) return fits((await (copy as Request).blob()).size);
+    for (;;) {
+      const chunk = await reader?.read();
+      if (chunk === undefined || chunk.done) return true;
+      if (!fits(chunk.value.byteLength)) return false;
+    }
+  };
+  return { whole: read(), stop: () => void reader?.cancel().catch(() => {}) };
 }

@@ -10,6 +10,7 @@ import type { OriginBook, OriginKey } from './origin-book.js';
 import type { Parking } from './parking.js';
 import type { Ports } from './ports.js';
 import type { Races } from './races.js';
+import type { Waker } from './waker.js';
 
 /** One request on its way through the engine. */
 export interface Call {
@@ -27,6 +28,8 @@ export interface Call {
   readonly isGone?: () => Promise<boolean>;
   /** What the user's own function says of an attempt. */
   readonly classify?: Classifier;
+  /** The longest that all of it may take now, whatever the policy says. @defaultValue as long as that says */
+  readonly ceilingMs?: () => number;
   /** Told each step that a user can notice. Never throws. */
   readonly tell: (step: Step) => void;
   /** Keeps the worker alive for work that outlasts the answer. */
@@ -67,6 +70,8 @@ export interface Engine {
   readonly device: Device;
   readonly races: Races;
   readonly hedging: Hedging;
+  /** Ends waits that are only ours. */
+  readonly waker: Waker;
   readonly ledger: BodyLedger;
   /** Told that requests of this origin and group that wait elsewhere may go, one of them. */
   readonly onSuccess: (key: OriginKey) => void;

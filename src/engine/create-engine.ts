@@ -6,6 +6,7 @@ import type { GuardListener, OriginBook, OriginKey } from './origin-book.js';
 import { createParking } from './parking.js';
 import type { Ports } from './ports.js';
 import { createRaces } from './races.js';
+import { createWaker } from './waker.js';
 
 export interface EngineParts {
   readonly ports: Ports;
@@ -33,6 +34,7 @@ export function createEngine({ ports, guards, createBook, onGuard, onSuccess = (
     device: createDevice(ports.isOnline, (origin, since) => book.forgive(origin, since)),
     races: createRaces(),
     hedging: createHedging(),
+    waker: createWaker(ports.now),
     ledger: { keptBytes: 0 },
     onSuccess,
   };

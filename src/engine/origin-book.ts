@@ -38,10 +38,12 @@ export interface OriginBook {
   record(key: OriginKey, event: OriginEvent): void;
   /** Takes over what another worker has found out: the later hold and the later state of the circuit. */
   merge(record: unknown): void;
-  /** The device has come back online: whatever is open may be tried. */
-  backOnline(): void;
+  /** The device has come back online, or somebody wants to know: what is open may be tried, of one origin or all. */
+  backOnline(origin?: string): void;
   /** Closes the circuits of an origin that opened since: it was the device's network, not the origin's. */
   forgive(origin: string, since: number): void;
+  /** Forgets an origin, or all of them: budgets are full, nothing is held, every circuit is closed. */
+  reset(origin?: string): Promise<void>;
   /** True the first time that a budget is found empty since it last was not. */
   noticesExhaustion(key: OriginKey): boolean;
   /** Resolves once everything recorded so far is stored, or cannot be. */
@@ -283,9 +285,10 @@ export function createOriginBook(
       const ours = records.get(idOf(theirs)) ?? fresh(theirs, ports.now());
       replace(theirs, mergeGuards(ours, theirs), 'others');
     },
-    backOnline() {
+    backOnline(origin) {
       const at = ports.now();
       for (const record of [...records.values()]) {
+        if (origin !== undefined && record.origin !== origin) continue;
         if (circuitState(record.circuit, at) === 'open') note(record, { kind: 'back-online', at });
       }
     },
@@ -295,6 +298,23 @@ export function createOriginBook(
         const { openUntil, changedAt } = record.circuit;
         if (record.origin === origin && openUntil > 0 && changedAt >= since) note(record, { kind: 'drained', at });
       }
+    },
+    async reset(origin) {
+      const forget = (): void => {
+        for (const [id, before] of [...records]) {
+          if (origin !== undefined && before.origin !== origin) continue;
+          const after = fresh(before, ports.now());
+          records.delete(id);
+          unwritten.delete(id);
+          exhausted.delete(id);
+          forgotten.add(id);
+          if (guardsDiffer(before, after)) onGuard({ before, after, by: 'others' });
+        }
+      };
+      forget();
+      // A write that is under way brings back what it has written.
+      writing = writing.then(forget).then(flush);
+      await writing;
     },
     noticesExhaustion(key) {
       const known = exhausted.has(idOf(key));

@@ -6,8 +6,8 @@ import type { Place } from './parking.js';
 export type Phase =
   /** An attempt is on its way; at `hedgeAt` another may be sent beside it, at `overtakeAt` it is overdue. */
   | { readonly kind: 'flying'; readonly overtakeAt?: number; readonly hedgeAt?: number | undefined }
-  /** The next attempt starts at `until`; it has been paid for. */
-  | { readonly kind: 'waiting'; readonly until: number; readonly cost: number }
+  /** The next attempt starts at `until`; it has been paid for. `woken`: sooner than was planned. */
+  | { readonly kind: 'waiting'; readonly until: number; readonly cost: number; readonly woken?: boolean }
   /** The device is offline; it is asked again at `askAt`. */
   | { readonly kind: 'offline'; readonly askAt: number }
   /** The server has asked for time; `spread`: that is over, and not everybody comes back at once. */

@@ -38,7 +38,8 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   const evidence = createEvidence(call, flights, engine);
   const now = steadyClock(ports);
   const startedAt = now();
-  const deadline = deadlineAt(startedAt, policy.totalMs);
+  /** Moves while a page keeps the worker alive. */
+  const deadline = (): number => deadlineAt(startedAt, Math.min(policy.totalMs, call.ceilingMs?.() ?? policy.totalMs));
   const hedges = policy.hedge && mayHedge(facts) && !ports.savesData() ? policy.hedge : undefined;
   /** The server that the next attempt goes to. */
   let target: Target = targets[0];
@@ -65,7 +66,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   const fromWall = (at: number): number => at - ports.now() + now();
 
   const admission = ({ key }: Target = target) =>
-    admit(book.look(key), facts.path, { now: ports.now(), deadline: toWall(deadline), policy });
+    admit(book.look(key), facts.path, { now: ports.now(), deadline: toWall(deadline()), policy });
 
   /** Would this server be asked at once? */
   const isFree = (other: Target): boolean =>
@@ -115,7 +116,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   function endOfHold(phase: Phase & { kind: 'held' }): Phase {
     if (admission().do !== 'go') return start(phase.cost, phase.as);
     if (!phase.spread && !engine.parking.isFirstAfter(target.key, toWall(phase.until))) {
-      const spreadMs = ports.random() * Math.min(HOLD_SPREAD_MS, Math.max(0, deadline - now() - 1));
+      const spreadMs = ports.random() * Math.min(HOLD_SPREAD_MS, Math.max(0, deadline() - now() - 1));
       return { ...phase, until: now() + spreadMs, spread: true };
     }
     release('hold');
@@ -134,7 +135,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     const at = ports.now();
     const called = place.take() === 'go';
     const { circuit } = book.look(target.key);
-    const inTime = startsInTime(now(), deadline);
+    const inTime = startsInTime(now(), deadline());
     const probes = inTime && !called && mayProbe(circuit, at, guards.circuit);
     if (probes) evidence.takePlace(target);
     if (inTime && (called || probes || circuitState(circuit, at) === 'closed')) {
@@ -142,14 +143,14 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       release('circuit');
       return start(undefined, called ? 'released' : probes ? 'probe' : undefined);
     }
-    if (!inTime || circuit.openUntil >= toWall(deadline)) {
+    if (!inTime || circuit.openUntil >= toWall(deadline())) {
       place.leave();
       // Whoever is called too late hands the call on.
       if (called) evidence.handOn('released', target);
       return { kind: 'stopped', reason: 'circuit' };
     }
     const next = fromWall(probeAt(circuit, guards.circuit));
-    return { kind: 'parked', place, lookAt: Math.min(deadline, next) };
+    return { kind: 'parked', place, lookAt: Math.min(deadline(), next) };
   }
 
   function wait(cause: WaitCause): void {
@@ -208,7 +209,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   const hopes = (): number => [...flights.inFlight.keys()].filter((attempt) => attempt > overdueUpTo).length;
 
   const parks = (record: OriginRecord, at: number): boolean =>
-    isParked(record, { now: at, deadline: toWall(deadline), policy, guards });
+    isParked(record, { now: at, deadline: toWall(deadline()), policy, guards });
 
   /** What follows an attempt that failed or is overdue; a retry is paid for. Moves on to the next server if there is one. */
   async function decide(outcome: Outcome, failed: Target): Promise<{ decision: NextStep; cost: number }> {
@@ -232,7 +233,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       attempt: passing ? policy.attempts : counted,
       alike,
       now: now(),
-      deadline,
+      deadline: deadline(),
       replayable,
       circuit: {
         state: circuitState(circuit, at),
@@ -314,7 +315,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       circuitState(circuit, ports.now()) === 'closed' &&
       admission().do === 'go' &&
       (target.notBefore ?? 0) <= now() &&
-      startsInTime(now(), deadline) &&
+      startsInTime(now(), deadline()) &&
       ports.isOnline() &&
       // What is stored may be less than what is remembered here.
       book.loading() === undefined &&
@@ -339,18 +340,18 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     flights.response = flights.kept.response;
   }
 
-  const askLater = (): Phase => ({ kind: 'offline', askAt: Math.min(now() + ASK_ONLINE_MS, deadline) });
+  const askLater = (): Phase => ({ kind: 'offline', askAt: Math.min(now() + ASK_ONLINE_MS, deadline()) });
 
   /** Is the device back? Then go, but not all at the same moment. */
   function askOnline(): Phase {
-    const leftMs = deadline - now();
+    const leftMs = deadline() - now();
     if (leftMs <= 0) return { kind: 'stopped', reason: 'offline' };
     if (!ports.isOnline()) return askLater();
     engine.device.changed(ports.now());
     book.backOnline();
     release('offline');
     const until = Math.max(target.notBefore ?? 0, now() + ports.random() * Math.min(ONLINE_SPREAD_MS, leftMs));
-    if (until > deadline) return { kind: 'stopped', reason: 'retry-after' };
+    if (until > deadline()) return { kind: 'stopped', reason: 'retry-after' };
     return { kind: 'waiting', until, cost: 0 };
   }
 
@@ -390,7 +391,9 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   /** Until something is to be done, if no attempt lands before. */
   function msUntil(phase: Phase): number | undefined {
-    const at = Math.min(wakeAt(phase) ?? NEVER, policy.hardTotal ? deadline : NEVER);
+    // Whether the worker is still kept alive is looked at every now and then.
+    const look = call.ceilingMs && isLong(phase) ? now() + LOOK_MS : NEVER;
+    const at = Math.min(wakeAt(phase) ?? NEVER, policy.hardTotal ? deadline() : NEVER, look);
     return at === NEVER ? undefined : at - now();
   }
 
@@ -400,6 +403,13 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     if (phase.kind === 'held') evidence.handOn(phase.as, target);
     if (phase.kind === 'parked' && phase.place.take() === 'go') evidence.handOn('released', target);
     evidence.letGo();
+  }
+
+  /** Nobody keeps the worker alive for as long as this wait would take. */
+  function endWait(phase: LongPhase): Phase {
+    refund(phase.cost);
+    if (phase.kind === 'held') evidence.handOn(phase.as, target);
+    return { kind: 'stopped', reason: 'deadline' };
   }
 
   /** Whoever asked does not want to know any more. That says nothing about the server. */
@@ -458,18 +468,23 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       return { error: call.signal.reason };
     }
     if (phase.kind === 'stopped' && flights.inFlight.size === 0) return giveUp(phase.reason);
-    const landing = await nextLanding(
-      flights,
-      {
-        afterMs: msUntil(phase),
-        called: phase.kind === 'parked' ? phase.place.signal() : undefined,
-        signal: call.signal,
-      },
-      ports,
-    );
+    const nap = isOurs(phase) ? engine.waker.enter(target.key.origin) : undefined;
+    let wokenMs: number | undefined;
+    const woken = nap?.woken.then((ms) => {
+      wokenMs = ms;
+    });
+    const called = phase.kind === 'parked' ? phase.place.signal() : woken;
+    const landing = await nextLanding(flights, { afterMs: msUntil(phase), called, signal: call.signal }, ports);
+    nap?.leave();
     if (call.signal?.aborted) {
       if (landing) keep(landing, flights);
       continue;
+    }
+    // A browser that passes a page's abort on says so by an error that is no server's.
+    if (landing && 'error' in landing && request.signal.aborted) {
+      keep(landing, flights);
+      abandon(phase, 'aborted');
+      return { error: request.signal.reason };
     }
     if (landing !== undefined) {
       const { attempt, outcome } = landing;
@@ -489,9 +504,13 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       } else if (phase.kind !== 'stopped') {
         await freeConnection();
       }
-    } else if (policy.hardTotal && now() >= deadline) {
+    } else if (wokenMs !== undefined) {
+      phase = hasten(phase, wokenMs);
+    } else if (policy.hardTotal && now() >= deadline()) {
       letGo(phase);
       return giveUp('deadline');
+    } else if (call.ceilingMs && isLong(phase) && now() < phase.until) {
+      if (phase.until > deadline()) phase = endWait(phase);
     } else if (
       phase.kind !== 'flying' &&
       flights.launched > 0 &&
@@ -502,6 +521,15 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     } else {
       phase = await timeIsUp(phase);
     }
+  }
+
+  /** A wait that nobody has asked for but ourselves ends sooner: its next attempt starts in `delayMs`. */
+  function hasten(phase: Phase, delayMs: number): Phase {
+    const at = Math.max(now() + delayMs, target.notBefore ?? 0);
+    if (phase.kind === 'waiting') return { ...phase, until: Math.min(phase.until, at), woken: true };
+    if (phase.kind !== 'offline') return phase;
+    release('offline');
+    return { kind: 'waiting', until: at, cost: 0, woken: true };
   }
 
   /** The time of a phase has come, or a parked request was called. */
@@ -532,7 +560,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     }
     // A machine that slept through the deadline gets what there is; only if there is nothing, one more attempt.
     const nothing = !(wholeAnswer(flights) || flights.failure || flights.inFlight.size);
-    if (startsInTime(now(), deadline) || nothing) return start(cost);
+    if (startsInTime(now(), deadline()) || nothing) return start(cost);
     refund(cost);
     return { kind: 'stopped', reason: 'deadline' };
   }
@@ -551,6 +579,12 @@ interface Launch {
   readonly disproves?: boolean;
 }
 
+type LongPhase = Phase & { kind: 'waiting' | 'held' };
+const isLong = (phase: Phase): phase is LongPhase => phase.kind === 'waiting' || phase.kind === 'held';
+
+/** May somebody end this wait? Once, so that whoever is woken again and again still goes. */
+const isOurs = (phase: Phase): boolean => phase.kind === 'offline' || (phase.kind === 'waiting' && !phase.woken);
+
 const howOf = (outcome: Outcome): number | string => (outcome.kind === 'response' ? outcome.status : outcome.kind);
 
 /** Where there is no preload the browser gives a promise, too: of nothing, and kept already. */
@@ -566,6 +600,7 @@ async function isUnderWay(preload: Promise<Response | undefined>): Promise<boole
 const saysMore = (outcome: Outcome): boolean =>
   outcome.kind === 'response' && (outcome.time?.retryAfter ?? null) !== null;
 
+const LOOK_MS = 5_000;
 const NEVER = Number.POSITIVE_INFINITY;
 /** How long the first requests of a worker wait for the stored state; one that may be refused has more at stake. */
 const LOAD_MS = 20;

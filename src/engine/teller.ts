@@ -2,6 +2,7 @@ import type { RequestFacts } from '../policy/index.js';
 import { causeOf } from '../policy/outcome.js';
 import type { Counters, LayerEvent, OriginNotice, RequestEvent } from '../protocol/index.js';
 import type { Step } from './call.js';
+import type { Would } from './observe.js';
 
 /** Brings events to pages that are elsewhere. */
 export interface Post {
@@ -9,6 +10,8 @@ export interface Post {
   post(clientId: string, event: RequestEvent): void;
   /** For every page. */
   broadcast(event: LayerEvent): void;
+  /** Events that were too many to be told. */
+  untold(): number;
 }
 
 /** Turns the steps of runs into events, and counts them. */
@@ -17,6 +20,8 @@ export interface Teller {
   about(request: RequestFacts, group: string, clientId: string): (step: Step) => void;
   /** Tells every page something about an origin. Never throws. */
   notice(notice: OriginNotice): void;
+  /** Where nothing is retried: what would have been done. */
+  observed(would: Would): void;
   counters(): Counters;
 }
 
@@ -36,6 +41,8 @@ export function createTeller(
     recovered: 0,
     gaveUp: {} as Mutable<Counters['gaveUp']>,
   };
+
+  let observed: Counters['observed'];
 
   const count = (step: Step, first: boolean): void => {
     if (step.type === 'attempt') counters.attempts += 1;
@@ -69,6 +76,9 @@ export function createTeller(
 
   return {
     notice,
+    observed(would) {
+      observed = { ...observed, [would]: (observed?.[would] ?? 0) + 1 };
+    },
     about(request, group, clientId) {
       counters.requests += 1;
       const startedAt = now();
@@ -95,6 +105,8 @@ export function createTeller(
       ...counters,
       amplification: counters.requests === 0 ? 1 : counters.attempts / counters.requests,
       gaveUp: { ...counters.gaveUp },
+      untold: mailbox.untold(),
+      ...(observed && { observed }),
     }),
   };
 }

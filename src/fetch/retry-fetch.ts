@@ -76,7 +76,7 @@ export function assembleRetryFetch(
   const guards = { budget: resolveBudget(budget), circuit: { ...CIRCUIT_DEFAULTS, ...circuit } };
   const onEventProblem = (problem: unknown) => warn('an event could not be told, or a listener threw', problem);
   const subscribers = createSubscribers(onEvent, onEventProblem);
-  const nobodyElse = { post: () => {}, broadcast: () => {} };
+  const nobodyElse = { post: () => {}, broadcast: () => {}, untold: () => 0 };
   const teller = createTeller(nobodyElse, ports.now, subscribers.tell, onEventProblem);
   const notice = createGuardNotices(idle, (record) => engine.book.look(record), teller.notice);
   const engine: Engine = createEngine({
@@ -96,13 +96,26 @@ export function assembleRetryFetch(
     },
     onSuccess: ({ origin, group }) => gossip?.tell({ kind: 'success', origin, group }),
   });
-  const { book, device, parking } = engine;
+  const { book, device, parking, waker } = engine;
+  const retryNow = (origin?: string): void => {
+    book.backOnline(origin);
+    waker.wake(origin);
+  };
   // Whoever shares no store has nobody to tell.
   const gossip =
-    store && createGossip(book, parking.release, (problem) => warn('other pages and workers cannot be told', problem));
+    store &&
+    createGossip(
+      {
+        guards: ({ record }) => book.merge(record),
+        success: parking.release,
+        'retry-now': ({ origin }) => retryNow(origin),
+        reset: ({ origin }) => void book.reset(origin),
+      },
+      (problem) => warn('other pages and workers cannot be told', problem),
+    );
   onOnline(() => {
     device.changed(ports.now());
-    book.backOnline();
+    retryNow();
   });
   const onFault = (fault: unknown) => warn('a request was answered without retries because of a fault', fault);
   const onVerdict = (problem: unknown) => warn('classify threw or gave no verdict, so the rules decided', problem);

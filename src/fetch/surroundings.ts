@@ -28,4 +28,4 @@ export function platformSurroundings(): Surroundings {
 }
 
 /** Keeps nothing: what the book knows is all there is. */
-export const NOWHERE: OriginStore = { load: async () => [], update: async () => new Map() };
+export const NOWHERE: OriginStore = { load: async () => [], update: async () => new Map(), destroy: async () => {} };

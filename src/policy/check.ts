@@ -1,7 +1,7 @@
 import { type Backoff, MAX_DELAY_MS } from './backoff.js';
 import { BUDGET_DEFAULTS, type TokenBudget } from './budget.js';
 import { RetryLayerError } from './errors.js';
-import { MAX_TOTAL_MS, type RetryOptions } from './policy.js';
+import { MAX_KEPT_ALIVE_MS, type RetryOptions } from './policy.js';
 
 /** Checks one value found at `path`; throws a {@link RetryLayerError} that names both and the remedy. */
 export type Check = (value: unknown, path: string) => void;
@@ -164,7 +164,7 @@ const origin: Check = (value, path) => {
 };
 
 const OFF = 'to switch retries off, use `retry: false`';
-const TOTAL_MS = duration(1, MAX_TOTAL_MS, 'browsers stop a worker that waits longer');
+const TOTAL_MS = duration(1, MAX_KEPT_ALIVE_MS, 'browsers stop a worker that waits longer');
 const RETRIES = number(0, 9_999, { whole: true, remedy: OFF });
 
 const retryOptions = object({

@@ -1,4 +1,4 @@
-import { MAX_TOTAL_MS, type RetryPolicy } from './policy.js';
+import { MAX_KEPT_ALIVE_MS, type RetryPolicy } from './policy.js';
 
 /** What one call may say about its retries. */
 export type CallOverride = Partial<
@@ -15,7 +15,7 @@ export function overridden(policy: RetryPolicy, asked: CallOverride, trusted: bo
     ...policy,
     attempts: least(policy.attempts, asked.attempts),
     attemptTimeoutMs: least(policy.attemptTimeoutMs, asked.attemptTimeoutMs),
-    totalMs: Math.min(least(policy.totalMs, asked.totalMs), Math.max(policy.totalMs, MAX_TOTAL_MS)),
+    totalMs: Math.min(least(policy.totalMs, asked.totalMs), MAX_KEPT_ALIVE_MS),
     hedge: asked.hedge === false ? false : policy.hedge,
     retryNonIdempotent: trusted
       ? (asked.retryNonIdempotent ?? policy.retryNonIdempotent)

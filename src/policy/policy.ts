@@ -25,7 +25,10 @@ export interface RetryPolicy {
    * lost a race at once. Such requests are sent without `sec-ch-ua` headers. Never of navigations. @defaultValue false
    */
   readonly cancelTimedOut: boolean;
-  /** No attempt or wait starts that cannot end before this. At most 50 000. @defaultValue 25 000, navigations 12 000 */
+  /**
+   * No attempt or wait starts that cannot end before this. At most 240 000; more than 50 000 counts only where a page
+   * keeps the worker alive, as `connect()` does. @defaultValue 25 000, navigations 12 000
+   */
   readonly totalMs: number;
   /** Ends the request at `totalMs` instead of waiting for the attempt that is in flight then. @defaultValue false */
   readonly hardTotal: boolean;
@@ -106,8 +109,10 @@ export type RetryOptions = Partial<Omit<RetryPolicy, 'retryAfter' | 'hedge'>> & 
 /** The most upward jitter that is put on a server's own time: a quarter of it, and this much. */
 export const RETRY_AFTER_JITTER = Object.freeze({ ratio: 0.25, maxMs: 5_000 });
 
-/** Above this a browser may stop the worker in the middle of a wait (Firefox: 60 s after the last event). */
+/** Above this a browser may stop the worker in the middle of a wait (Firefox: 60 s after the last event), */
 export const MAX_TOTAL_MS = 50_000;
+/** unless a page keeps it alive; and at this much it is stopped all the same (Chromium: 5 min). */
+export const MAX_KEPT_ALIVE_MS = 240_000;
 
 const GROWING = { baseMs: 500, factor: 2, maxMs: 10_000 };
 

@@ -6,7 +6,11 @@ export type Gossip =
   /** A hold or a circuit has changed; `record` is what the sender knows now, to be checked like a stored one. */
   | { readonly kind: 'guards'; readonly record: unknown }
   /** An attempt has succeeded while requests may be parked elsewhere: one of them may go. */
-  | { readonly kind: 'success'; readonly origin: string; readonly group: string };
+  | { readonly kind: 'success'; readonly origin: string; readonly group: string }
+  /** A page wants waits to end. */
+  | { readonly kind: 'retry-now'; readonly origin?: string }
+  /** What was remembered of an origin, or of all, is to be forgotten. */
+  | { readonly kind: 'reset'; readonly origin?: string };
 
 export const CHANNEL = 'steadfetch';
 
@@ -21,5 +25,8 @@ export function parseGossip(data: unknown): Gossip | undefined {
   const { kind, record, origin, group } = data;
   if (kind === 'guards' && isObject(record)) return { kind, record };
   if (kind === 'success' && typeof origin === 'string' && typeof group === 'string') return { kind, origin, group };
+  if ((kind === 'retry-now' || kind === 'reset') && (origin === undefined || typeof origin === 'string')) {
+    return origin === undefined ? { kind } : { kind, origin };
+  }
   return undefined;
 }

@@ -4,12 +4,28 @@ import { has, isObject } from './shape.js';
 import type { LayerStatus } from './status.js';
 import { PROTOCOL } from './version.js';
 
-/** What a page says to the worker; each is answered on the port that comes with it. */
-export type PageMessage = { readonly kind: 'hello'; readonly version: string } | { readonly kind: 'status' };
+/** What a page says to the worker; most are answered on the port that comes with it. */
+export type PageMessage =
+  | { readonly kind: 'hello'; readonly version: string }
+  | { readonly kind: 'status' }
+  /** Somebody waits here: the worker is to be kept alive. */
+  | { readonly kind: 'beat' }
+  /** The device is back online, which not every worker hears by itself. */
+  | { readonly kind: 'online' }
+  /** Waits of our own making are over; of one origin or of all. */
+  | { readonly kind: 'retry-now'; readonly origin?: string }
+  /** The page has called off the request that carries this id. */
+  | { readonly kind: 'abort'; readonly id: string }
+  /** The next request of this page to this URL asks for something else than its route; `asked` is a fragment. */
+  | { readonly kind: 'call'; readonly url: string; readonly method: string; readonly asked: string }
+  | { readonly kind: 'pause' | 'resume' | 'retire' }
+  | { readonly kind: 'reset'; readonly origin?: string };
 
 /** What the worker says to a page. */
 export type WorkerMessage =
-  | { readonly kind: 'welcome'; readonly version: string }
+  /** `nonce` proves that a call is the page's own; `fragments`: calls may carry what they ask for in their URL. */
+  | { readonly kind: 'welcome'; readonly version: string; readonly nonce: string; readonly fragments: boolean }
+  | { readonly kind: 'done' }
   | { readonly kind: 'status'; readonly status: LayerStatus }
   /** `seq` tells a page which events it has seen already: those of its own load are sent again at its hello. */
   | { readonly kind: 'event'; readonly seq: string; readonly event: LayerEvent };
@@ -26,18 +42,43 @@ export type Unread = 'foreign' | 'malformed';
 export function parsePageMessage(data: unknown): PageMessage | Unread {
   const fields = ours(data);
   if (typeof fields === 'string') return fields;
-  if (fields.kind === 'hello' && typeof fields.version === 'string') return { kind: 'hello', version: fields.version };
-  if (fields.kind === 'status') return { kind: 'status' };
-  return 'malformed';
+  const { kind, version, origin, id, url, method, asked } = fields;
+  switch (kind) {
+    case 'hello':
+      return isText(version) ? { kind, version } : 'malformed';
+    case 'abort':
+      return isText(id) ? { kind, id } : 'malformed';
+    case 'call':
+      return isText(url) && isText(method) && isText(asked) ? { kind, url, method, asked } : 'malformed';
+    case 'retry-now':
+    case 'reset':
+      if (origin === undefined) return { kind };
+      return isText(origin) ? { kind, origin } : 'malformed';
+    case 'status':
+    case 'beat':
+    case 'online':
+    case 'pause':
+    case 'resume':
+    case 'retire':
+      return { kind };
+    default:
+      return 'malformed';
+  }
 }
+
+const isText = (value: unknown): value is string => typeof value === 'string';
 
 export function parseWorkerMessage(data: unknown): WorkerMessage | Unread {
   const fields = ours(data);
   if (typeof fields === 'string') return fields;
-  const { kind, version, status, seq, event } = fields;
-  if (kind === 'welcome' && typeof version === 'string') return { kind, version };
+  const { kind, version, nonce, fragments, status, seq, event } = fields;
+  if (kind === 'done') return { kind };
+  // An older worker has no nonce, and nobody can ask it for more.
+  if (kind === 'welcome' && isText(version)) {
+    return { kind, version, nonce: isText(nonce) ? nonce : '', fragments: fragments === true };
+  }
   if (kind === 'status' && isStatus(status)) return { kind, status };
-  if (kind === 'event' && typeof seq === 'string' && isEvent(event)) return { kind, seq, event };
+  if (kind === 'event' && isText(seq) && isEvent(event)) return { kind, seq, event };
   return 'malformed';
 }
 
@@ -53,6 +94,7 @@ const isStatus = (value: unknown): value is LayerStatus =>
     attempts: 'number',
     recovered: 'number',
     hedges: 'number',
+    untold: 'number',
     gaveUp: 'object',
   }) &&
   Array.isArray(value.origins) &&

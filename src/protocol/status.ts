@@ -22,6 +22,10 @@ export interface Counters {
   readonly amplification: number;
   readonly recovered: number;
   readonly gaveUp: Readonly<Partial<Record<GiveUpReason, number>>>;
+  /** Events that pages were not told, because there were more than 20 a second of them. */
+  readonly untold: number;
+  /** In mode `observe`: what would have been done about the first answers. */
+  readonly observed?: Readonly<Partial<Record<'deliver' | 'retry' | 'wait-online' | 'park' | 'give-up', number>>>;
 }
 
 export interface OriginStatus {

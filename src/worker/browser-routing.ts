@@ -1,4 +1,4 @@
-import type { OriginStore, Ports } from '../engine/index.js';
+import type { Notes } from './notes.js';
 import type { StaticRoute } from './static-routes.js';
 
 /** Chromium 123, Safari 27; TypeScript does not know it yet. */
@@ -17,13 +17,13 @@ export type IsRaced = (match: string | undefined) => boolean | Promise<boolean>;
 export function routeInBrowser(
   scope: ServiceWorkerGlobalScope,
   routes: readonly StaticRoute[],
-  store: OriginStore,
-  sleep: Ports['sleep'],
+  notes: Notes,
   onProblem: (problem: unknown) => void,
 ): IsRaced {
   if (routes.length === 0) return () => false;
   const raced = new Set(routes.flatMap(({ source, match }) => (source === 'network' ? [] : match)));
   const wanted = JSON.stringify(routes);
+  const key = `static-routes ${scope.registration.scope}`;
   let taken: boolean | undefined;
 
   scope.addEventListener('install', (event: InstallEvent) => {
@@ -36,20 +36,14 @@ export function routeInBrowser(
         onProblem(problem);
       }
       // Not for the installation to wait for.
-      if (raced.size > 0) save({ routesOf: scope.registration.scope, taken: taken ? wanted : '' });
+      if (raced.size > 0) notes.set(key, taken ? wanted : '');
     };
     event.waitUntil(add());
   });
 
-  const save = (note: Note): void => {
-    store.update(new Map([[`static-routes ${note.routesOf}`, () => note]])).catch(() => {});
-  };
-
   const look = async (): Promise<boolean> => {
-    // Without a store nothing is known, and so nothing is taken for raced.
-    const values = await Promise.race([store.load().catch(() => []), sleep(LOOK_MS).done]);
-    const note = (values || []).find((value) => isNoteOf(scope.registration.scope, value)) as Note | undefined;
-    taken ??= note?.taken === wanted;
+    await notes.loaded();
+    taken ??= notes.get(key) === wanted;
     return taken;
   };
   const looked = raced.size > 0 && look();
@@ -57,20 +51,7 @@ export function routeInBrowser(
   return (match) => match !== undefined && raced.has(match) && (taken ?? looked);
 }
 
-/** How long the first requests of a worker wait for it. If they are raced, the browser has sent them meanwhile. */
-const LOOK_MS = 100;
-
 const toRule = ({ source, pattern, method }: StaticRoute): object => ({
   source,
   condition: { urlPattern: new URLPattern(pattern), ...(method === undefined ? {} : { requestMethod: method }) },
 });
-
-/** What a scope's browser has taken; kept beside the records. */
-interface Note {
-  readonly routesOf: string;
-  /** The routes as text; empty: none were taken. */
-  readonly taken: string;
-}
-
-const isNoteOf = (scope: string, value: unknown): value is Note =>
-  (Object(value) as Partial<Note>).routesOf === scope && typeof (value as Note).taken === 'string';

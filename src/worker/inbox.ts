@@ -1,13 +1,33 @@
-import { isCompatible, type LayerStatus, parsePageMessage, toMessage, VERSION } from '../protocol/index.js';
+import {
+  isCompatible,
+  type LayerStatus,
+  type PageMessage,
+  parsePageMessage,
+  toMessage,
+  VERSION,
+  type WorkerMessage,
+} from '../protocol/index.js';
 import type { Mailbox } from './mailbox.js';
+
+/** What a page wants done. */
+export type Wish = Exclude<PageMessage, { kind: 'hello' | 'status' }>;
+
+/** Who answers pages. */
+export interface Desk {
+  /** What a page that says hello needs to know. */
+  welcome(): Promise<{ readonly nonce: string; readonly fragments: boolean }>;
+  status(): LayerStatus;
+  carryOut(wish: Wish, clientId: string): unknown;
+}
 
 /** Answers what pages ask. Messages of others are left alone, broken ones are reported and ignored. */
 export function createInbox(
   mailbox: Mailbox,
-  status: () => LayerStatus,
-  onProblem: (problem: string, detail?: string) => void,
+  desk: Desk,
+  onProblem: (problem: string, detail?: unknown) => void,
 ): (event: ExtendableMessageEvent) => void {
-  return ({ data, source, ports }) => {
+  return (event) => {
+    const { data, source, ports } = event;
     const message = parsePageMessage(data);
     if (message === 'foreign') return;
     if (message === 'malformed') {
@@ -15,20 +35,30 @@ export function createInbox(
       return;
     }
     const [port] = ports;
-    switch (message.kind) {
-      case 'hello': {
-        const theirs = message.version.slice(0, 20);
-        if (!isCompatible(VERSION, message.version)) {
-          // Whoever sends it chooses it: it is neither trusted to be short nor to be the same twice.
-          onProblem(`a page's version does not fit ${VERSION}, the worker's; rebuild the older of the two`, theirs);
-        }
-        port?.postMessage(toMessage({ kind: 'welcome', version: VERSION }));
-        if (source && 'id' in source) mailbox.welcome(source as Client);
-        return;
+    const clientId = source && 'id' in source ? source.id : '';
+    const answer = async (): Promise<WorkerMessage> => {
+      switch (message.kind) {
+        case 'hello':
+          return { kind: 'welcome', version: VERSION, ...(await desk.welcome()) };
+        case 'status':
+          return { kind: 'status', status: desk.status() };
+        default:
+          await desk.carryOut(message, clientId);
+          return { kind: 'done' };
       }
-      case 'status':
-        port?.postMessage(toMessage({ kind: 'status', status: status() }));
-        return;
+    };
+    if (message.kind === 'hello') {
+      const theirs = message.version.slice(0, 20);
+      if (!isCompatible(VERSION, message.version)) {
+        // Whoever sends it chooses it: it is neither trusted to be short nor to be the same twice.
+        onProblem(`a page's version does not fit ${VERSION}, the worker's; rebuild the older of the two`, theirs);
+      }
+      if (clientId !== '') mailbox.welcome(source as Client);
     }
+    const answered = answer().then(
+      (said) => port?.postMessage(toMessage(said)),
+      (problem: unknown) => onProblem('what a page asked for failed', problem),
+    );
+    event.waitUntil(answered);
   };
 }

@@ -6,11 +6,15 @@ export interface Mailbox {
   post(clientId: string, event: RequestEvent): void;
   /** For every page. */
   broadcast(event: LayerEvent): void;
+  /** How many events were not told because there were too many of them. */
+  untold(): number;
   /** A page is listening now: what was kept for it is sent again, and what comes is not kept any more. */
   welcome(client: Client): void;
 }
 
 const KEPT_EVENTS = 50;
+/** A page whose every request fails is told of so many a second. */
+const MOST_A_SECOND = 20;
 const KEPT_MS = 60_000;
 
 interface Kept {
@@ -24,6 +28,20 @@ export function createMailbox(clients: Clients, now: () => number, onProblem: (p
   // Tells one run of the worker from the next, so that no two events ever have the same number.
   const run = now().toString(36);
   let sent = 0;
+  let untold = 0;
+  /** How many events each page was told since when. */
+  const rates = new Map<string, { readonly since: number; readonly count: number }>();
+
+  /** Is this one too many for this page and second? It is counted then. */
+  const isTooMany = (clientId: string): boolean => {
+    const at = now();
+    for (const [id, { since }] of rates) if (at - since >= 1_000 || at < since) rates.delete(id);
+    const { since, count } = rates.get(clientId) ?? { since: at, count: 0 };
+    rates.set(clientId, { since, count: count + 1 });
+    if (count < MOST_A_SECOND) return false;
+    untold += 1;
+    return true;
+  };
 
   const toEvent = (event: LayerEvent) => toMessage({ kind: 'event', seq: `${run}-${++sent}`, event });
 
@@ -53,6 +71,7 @@ export function createMailbox(clients: Clients, now: () => number, onProblem: (p
       if (clientId === '') return;
       const message = toEvent(event);
       if (!listening.has(clientId)) keep(clientId, message);
+      if (isTooMany(clientId)) return;
       const sentTo = async () => {
         const client = await clients.get(clientId);
         if (client) client.postMessage(message);
@@ -60,6 +79,7 @@ export function createMailbox(clients: Clients, now: () => number, onProblem: (p
       };
       sentTo().catch(onProblem);
     },
+    untold: () => untold,
     broadcast(event) {
       const message = toEvent(event);
       const sentToAll = async () => {

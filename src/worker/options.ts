@@ -6,7 +6,9 @@ import {
   flag,
   func,
   method,
+  number,
   object,
+  oneOf,
   refuse,
   text,
 } from '../policy/check.js';
@@ -29,6 +31,17 @@ export interface RetryLayerOptions {
   readonly budget?: BudgetOptions;
   /** When the circuit of an origin and group opens, and for how long. */
   readonly circuit?: Partial<CircuitPolicy>;
+  /**
+   * `observe`: nothing is retried, held or refused, and `status()` counts what would have been. @defaultValue 'retry'
+   */
+  readonly mode?: 'retry' | 'observe';
+  /** Share of the pages that have retries, 0 to 1; the others' requests are left alone. @defaultValue 1 */
+  readonly sample?: number;
+  /**
+   * Lets pages say in a URL's fragment what a single call asks for. `false` where somebody else's routes in this worker
+   * look at the whole URL: it is told by message then. @defaultValue true
+   */
+  readonly fragments?: boolean;
   /** Takes over pages that are open already when the worker is first installed. @defaultValue true */
   readonly clientsClaim?: boolean;
   /** Replaces an older version at once instead of when its last page is closed. @defaultValue false */
@@ -131,6 +144,9 @@ const checkOptions = object({
   defaults: retry,
   budget: checkBudgetOptions,
   circuit: checkCircuitOptions,
+  mode: oneOf('retry', 'observe'),
+  sample: number(0, 1),
+  fragments: flag,
   clientsClaim: flag,
   skipWaiting: flag,
   navigationPreload: flag,

@@ -1,6 +1,5 @@
 import { clientsClaim } from 'workbox-core/clientsClaim.js';
 import {
-  createClassifier,
   createEngine,
   createGossip,
   createGuardNotices,
@@ -10,18 +9,21 @@ import {
   createWarner,
   type GuardListener,
   platformPorts,
-  serve,
-  toFacts,
 } from '../engine/index.js';
-import { groupOf } from '../policy/eligibility.js';
-import { CIRCUIT_DEFAULTS, RetryLayerError, type RetryPolicy, resolveBudget, skipReason } from '../policy/index.js';
+import { CIRCUIT_DEFAULTS, RetryLayerError, resolveBudget } from '../policy/index.js';
 import { type LayerStatus, VERSION } from '../protocol/index.js';
 import { type IsRaced, routeInBrowser } from './browser-routing.js';
+import { createCalls } from './calls.js';
 import { createCspGuard } from './csp.js';
-import { createInbox } from './inbox.js';
+import { createInbox, type Wish } from './inbox.js';
+import { createIntercept, preload } from './intercept.js';
 import { createMailbox } from './mailbox.js';
+import { createNotes } from './notes.js';
 import { checkLayerOptions, type RetryLayerOptions } from './options.js';
+import { createPulse } from './pulse.js';
 import { compileRoutes } from './routes.js';
+import { isSampled } from './sample.js';
+import { createSecret } from './secret.js';
 import { toStaticRoutes } from './static-routes.js';
 
 /** Retries for every fetch of the pages that this worker controls. */
@@ -54,7 +56,11 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
   const warn = createWarner();
   const store = createOriginStore();
   const csp = createCspGuard(scope, store, platformPorts, warn);
+  const notes = createNotes(csp.store, platformPorts.sleep);
+  const secret = createSecret(notes);
   const ports = { ...platformPorts, fetch: csp.fetch };
+  const calls = createCalls(ports.now);
+  const pulse = createPulse(ports.now);
   const mailbox = createMailbox(scope.clients, ports.now, (problem) => warn('an event could not be sent', problem));
   const teller = createTeller(mailbox, ports.now, options.onEvent, (problem) =>
     warn('an event could not be told, or onEvent threw', problem),
@@ -65,7 +71,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     guards,
     createBook: (onGuard) =>
       createOriginBook(
-        csp.store,
+        notes.store,
         ports,
         guards,
         (problem) => warn('the database cannot be used, so retry budgets last only as long as this worker', problem),
@@ -78,53 +84,83 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     onSuccess: ({ origin, group }) => gossip.tell({ kind: 'success', origin, group }),
   });
   const { book, parking } = engine;
-  const gossip = createGossip(book, parking.release, (problem) => warn('other workers cannot be told', problem));
-  let isRaced: IsRaced = () => false;
+  const gossip = createGossip(
+    {
+      guards: ({ record }) => book.merge(record),
+      success: parking.release,
+      'retry-now': ({ origin }) => retryNow(origin),
+      reset: ({ origin }) => void book.reset(origin),
+    },
+    (problem) => warn('other workers cannot be told', problem),
+  );
   const onFault = (fault: unknown) => warn('a request was answered without retries because of a fault', fault);
-
-  const onVerdict = (problem: unknown) => warn('classify threw or gave no verdict, so the rules decided', problem);
+  const isOff = (clientId: string): boolean =>
+    retired || notes.get(PAUSED) === true || !isSampled(clientId, options.sample ?? 1);
+  let isRaced: IsRaced = () => false;
+  const intercept = createIntercept({
+    scope,
+    engine,
+    findPlan,
+    calls,
+    secret,
+    pulse,
+    csp,
+    teller,
+    isRaced: (match) => isRaced(match),
+    isOff,
+    onObserved: options.mode === 'observe' ? teller.observed : undefined,
+    onVerdict: (problem) => warn('classify threw or gave no verdict, so the rules decided', problem),
+    onFault,
+  });
 
   const status = (): LayerStatus => ({ version: VERSION, counters: teller.counters(), ...book.status() });
 
-  /** The answer to a request, to be started by calling it; `undefined` leaves the request alone. */
-  function plan(request: Request, event?: FetchEvent): (() => Promise<Response>) | undefined {
-    const url = new URL(request.url);
-    url.hash = '';
-    const facts = toFacts(request, url, scope.location.origin);
-    const found = findPlan(request, url, facts.sameOrigin);
-    if (found === undefined || skipReason(facts, found.policy) !== undefined || csp.skips(request, url))
-      return undefined;
-    // The skip list has sorted out `false`.
-    const policy = found.policy as RetryPolicy;
-    const group = found.group ?? groupOf(facts);
-    // Never fires for a page's request, so that is not listened to.
-    const own = event === undefined ? { signal: request.signal } : {};
-    return () => {
-      // A navigation's events belong to the page that is coming, not to the one that is left.
-      const clientId = (facts.navigation ? event?.resultingClientId : event?.clientId) ?? '';
-      const first = facts.navigation ? preload(event) : undefined;
-      const call = {
-        request,
-        facts,
-        policy,
-        group,
-        ...(found.classify && { classify: createClassifier(found.classify, found.classifyBody, ports, onVerdict) }),
-        ...own,
-        // Never of a navigation: its page is not there before it is answered, and asking for it would never end.
-        ...(clientId === '' || facts.navigation ? {} : { isGone: async () => !(await scope.clients.get(clientId)) }),
-        tell: teller.about(facts, group, clientId),
-        keepAlive: (work: Promise<unknown>) => event?.waitUntil(work),
-        ...(first ? { first } : {}),
-      };
-      const raced = event !== undefined && request.method === 'GET' && isRaced(found.race);
-      const go = async (raced: boolean) => csp.settle(await serve({ ...call, raced }, engine, onFault), event?.request);
-      return typeof raced === 'boolean' ? go(raced) : raced.then(go);
-    };
+  /** Waits of our own making end, here and in other workers. */
+  function retryNow(origin: string | undefined): void {
+    book.backOnline(origin);
+    engine.waker.wake(origin);
+  }
+
+  function online(): void {
+    engine.device.changed(ports.now());
+    retryNow(undefined);
+  }
+
+  async function retire(): Promise<void> {
+    retired = true;
+    gossip.close();
+    await scope.registration.unregister();
+    await store.destroy();
+  }
+
+  function carryOut(wish: Wish, clientId: string): unknown {
+    switch (wish.kind) {
+      case 'beat':
+        return pulse.beat(clientId);
+      case 'online':
+        return online();
+      case 'retry-now':
+        gossip.tell(wish);
+        return retryNow(wish.origin);
+      case 'abort':
+        return calls.abort(clientId, wish.id);
+      case 'call':
+        return calls.announce(clientId, wish);
+      case 'pause':
+        return notes.set(PAUSED, true);
+      case 'resume':
+        return notes.set(PAUSED, undefined);
+      case 'reset':
+        gossip.tell(wish);
+        return book.reset(wish.origin);
+      case 'retire':
+        return retire();
+    }
   }
 
   function onFetch(event: FetchEvent): void {
     try {
-      const start = plan(event.request, event) ?? (options.navigationPreload ? takePreload(event) : undefined);
+      const start = intercept(event.request, event) ?? (options.navigationPreload ? takePreload(event) : undefined);
       if (!start) return;
       // Before anything is sent: if the answer is not ours to give, this throws and nothing has happened.
       let answer: (response: Response | Promise<Response>) => void = () => {};
@@ -150,14 +186,12 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     listening = true;
     scope.addEventListener('fetch', onFetch);
     csp.listen();
-    scope.addEventListener('message', createInbox(mailbox, status, warn));
+    const welcome = async () => ({ nonce: await secret.value(), fragments: options.fragments ?? true });
+    scope.addEventListener('message', createInbox(mailbox, { welcome, status, carryOut }, warn));
     // Not in Chromium, which has no such event in workers.
-    scope.addEventListener('online', () => {
-      engine.device.changed(ports.now());
-      book.backOnline();
-    });
+    scope.addEventListener('online', online);
     const staticRoutes = toStaticRoutes(options.routes ?? [], scope.location.origin);
-    isRaced = routeInBrowser(scope, staticRoutes, store, ports.sleep, (problem) =>
+    isRaced = routeInBrowser(scope, staticRoutes, notes, (problem) =>
       warn('the browser took no static routes', problem),
     );
     if (options.skipWaiting) scope.addEventListener('install', () => void scope.skipWaiting());
@@ -172,13 +206,14 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     }
   }
   let listening = false;
+  let retired = false;
 
   return {
     listen,
     async fetch(request) {
       let start: (() => Promise<Response>) | undefined;
       try {
-        start = plan(request);
+        start = intercept(request);
       } catch (fault) {
         onFault(fault);
       }
@@ -188,14 +223,12 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
   };
 }
 
+/** Kept: whoever has paused retries does not expect the next worker to go on. */
+const PAUSED = 'paused';
+
 /** A document that is left alone has been asked for already: without this the browser would ask once more. */
 function takePreload(event: FetchEvent): (() => Promise<Response>) | undefined {
   const { mode, method } = event.request;
   if (mode !== 'navigate' || method !== 'GET') return undefined;
   return async () => (await preload(event)) ?? fetch(event.request);
-}
-
-/** The answer that the browser asked for while the worker started; has to be awaited even if it is not used. */
-function preload(event: FetchEvent | undefined): Promise<Response | undefined> | undefined {
-  return event?.preloadResponse as Promise<Response | undefined> | undefined;
 }

@@ -25,7 +25,7 @@ for (const name of ['Idempotency-Key', 'X-Idempotency-Key']) {
   });
 }
 
-test('a POST without a key whose answer is lost is sent once', async ({ site, open }) => {
+test('B047 a POST without a key whose answer is lost is sent once', async ({ site, open }) => {
   const page = await open();
   const wire = site.plan([{ reset: 'headers' }]);
   const seen = await page.evaluate((path) => window.sf.get(path, { method: 'POST', body: 'order' }), wire.path);
@@ -91,7 +91,7 @@ test('a body that a reset cut off is sent again from its beginning', async ({ si
   expect(wire.hits()[2]?.body.toString()).toBe(body);
 });
 
-test('PUT with a body is retried as it is', async ({ site, open }) => {
+test('B025 PUT with a body is retried as it is', async ({ site, open }) => {
   const page = await open();
   const wire = site.plan([{ status: 503 }, { status: 503 }, { status: 503 }, { status: 204 }]);
   const seen = await page.evaluate((path) => window.sf.get(path, { method: 'PUT', body: 'x'.repeat(300) }), wire.path);

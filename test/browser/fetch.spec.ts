@@ -24,7 +24,7 @@ test.describe('under a worker', () => {
     site,
     open,
   }) => {
-    const page = await open('stacked');
+    const page = await open('impatient-of-holds');
     const wire = site.plan([{ status: 503, body: 'no' }]);
     const answer = await get(page, `${wire.path}#part`);
     expect(answer).toMatchObject({ status: 503, body: 'no', url: site.url + wire.path });
@@ -41,7 +41,7 @@ test.describe('under a worker', () => {
       site,
       open,
     }) => {
-      const page = await open('stacked');
+      const page = await open('impatient-of-holds');
       const wire = site.plan([{ status: 503 }]);
       const init = { method: 'POST', body: 'grüße', headers: { 'Idempotency-Key': 'k' } };
       expect(await get(page, wire.path, init, asRequest)).toMatchObject({ status: 503 });
@@ -50,21 +50,21 @@ test.describe('under a worker', () => {
   }
 
   test('a POST without a key goes out once', async ({ site, open }) => {
-    const page = await open('stacked');
+    const page = await open('impatient-of-holds');
     const wire = site.plan([{ status: 503 }]);
     expect(await get(page, wire.path, { method: 'POST', body: 'order' }, true)).toMatchObject({ status: 503 });
     expect(wire.hits()).toHaveLength(1);
   });
 
   test('without retries there are none of the worker either', async ({ site, open }) => {
-    const page = await open('stacked');
+    const page = await open('impatient-of-holds');
     const wire = site.plan([{ status: 503 }]);
     expect(await get(page, wire.path, { retry: false })).toMatchObject({ status: 503 });
     expect(wire.hits()).toHaveLength(1);
   });
 
   test('what the page learns of a hold, the worker obeys', async ({ site, open }) => {
-    const page = await open('stacked');
+    const page = await open('impatient-of-holds');
     const busy = site.plan([{ status: 503, retryAfter: 2 }]);
     expect(await get(page, busy.path, SHORT)).toMatchObject({ status: 503 });
     const saidAt = busy.hits()[0]?.at ?? 0;
@@ -76,7 +76,7 @@ test.describe('under a worker', () => {
   });
 
   test('and what the worker learns, the page', async ({ site, open }) => {
-    const page = await open('stacked');
+    const page = await open('impatient-of-holds');
     await get(page, site.plan([{}]).path);
     const busy = site.plan([{ status: 503, retryAfter: 2 }]);
     expect(await page.evaluate((path) => window.sf.get(path), `${busy.path}?short`)).toMatchObject({ status: 503 });
@@ -88,7 +88,7 @@ test.describe('under a worker', () => {
   });
 
   test('an abort closes the connection', async ({ site, open }) => {
-    const page = await open('stacked');
+    const page = await open('impatient-of-holds');
     const wire = site.plan([{ stall: 'headers' }]);
     const abort = (path: string) =>
       page.evaluate(async ({ path, module }) => (await import(module)).abortAfter(300, path), {

@@ -26,7 +26,10 @@ test('`retry: false` is not intercepted', async ({ site, open }) => {
   expect(response.fromServiceWorker()).toBe(false);
 });
 
-test('another origin: a Retry-After that scripts may not see leaves the ordinary backoff', async ({ site, open }) => {
+test('B011 another origin: a Retry-After that scripts may not see leaves the ordinary backoff', async ({
+  site,
+  open,
+}) => {
   const page = await open();
   const hidden = site.plan([{ status: 429, retryAfter: 3 }, { body: 'fine' }]);
   const exposed = site.plan([{ status: 429, retryAfter: 3 }, { body: 'fine' }]);
@@ -65,7 +68,7 @@ test('another origin without CORS: an image is retried after a reset, and its st
   expect(busy.hits()).toHaveLength(1);
 });
 
-test('retries carry the same headers, cookies and referrer', async ({ site, open, context }) => {
+test('B033 retries carry the same headers, cookies and referrer', async ({ site, open, context }) => {
   await context.addCookies([{ name: 'session', value: '1', url: site.url }]);
   const page = await open('quick');
   const wire = site.plan([{ status: 503 }, { reset: 'headers' }, { body: 'fine' }]);

@@ -47,7 +47,7 @@ test('a Retry-After beyond the limit is not waited for: the answer comes at once
 });
 
 for (const status of [400, 401, 403, 404, 405, 409, 410, 413, 422, 501, 505]) {
-  test(`${status} is final: one hit, passed on as it is`, async ({ site, open }) => {
+  test(`B053 ${status} is final: one hit, passed on as it is`, async ({ site, open }) => {
     const page = await open();
     const wire = site.plan([{ status, body: 'no' }]);
     expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toMatchObject({ status, body: 'no' });

@@ -24,3 +24,30 @@ export const OTHERWISE: Readonly<Record<string, string>> = {
   'smithy-457':
     'a Retry-After is seconds or one of the three dates of RFC 9110, and anything else is none (src/policy/retry-after.ts)',
 };
+
+/** The same of the rows that a program cannot play; what is done instead is shown by a test of the row's name, where it can be. */
+export const OTHERWISE_BY_HAND: Readonly<Record<string, string>> = {
+  'go-retryablehttp-175':
+    'a worker cannot tell a TLS failure from a lost connection, so it is retried as well (README.md)',
+  'smithy-490': 'a 503 says that the server is short of capacity, as a 429 does: throttledBackoff (README.md)',
+  'grpc-380': 'one attempt is a policy: it leaves requests alone (src/policy/eligibility.ts)',
+  'grpc-383': 'attempts are what the request’s own policy says; there is no second limit (README.md, Defaults)',
+  'grpc-386': 'a first wait of nothing means at once (src/policy/check.ts)',
+  'grpc-387': 'a cap of nothing means at once (src/policy/check.ts)',
+  'grpc-390': 'no statuses means that only what got no answer is retried, as in presets.networkOnly (README.md)',
+  'grpc-392': 'a hedge waits for 1 ms at least (src/policy/check.ts)',
+  'grpc-398': 'a Retry-After that is negative is malformed, and malformed is absent (src/policy/retry-after.ts)',
+  'grpc-415': 'the backoff follows the number of the attempt, whoever named the wait before (src/policy/decide.ts)',
+  'grpc-429': 'a Retry-After that is negative is malformed, and malformed is absent (src/policy/retry-after.ts)',
+  'grpc-434': 'attempts are what the request’s own policy says; there is no second limit (README.md, Defaults)',
+  'grpc-436': 'attempts are what the request’s own policy says; there is no second limit (README.md, Defaults)',
+  'grpc-443': 'attempts are what the request’s own policy says; there is no second limit (README.md, Defaults)',
+  'nurago-226': 'giving up hands over the last real answer, never an error of ours in its place (README.md)',
+  'nurago-230': 'a server’s own time is spread upwards by a quarter at most, not by 50 ms (src/policy/policy.ts)',
+};
+
+/** Rows that ask for what there is not yet: id of the row → what it waits for. */
+export const NOT_YET: Readonly<Record<string, string>> = {
+  'workbox-374': 'a request is stored and restored by the outbox only',
+  'workbox-375': 'a request is stored and restored by the outbox only',
+};

@@ -72,7 +72,7 @@ describe('a body that is too large', () => {
     { bytes: MIB, attempts: 2 },
     { bytes: MIB + 1, attempts: 1 },
     { bytes: 5 * MIB, attempts: 1 },
-  ])('of $bytes bytes: $attempts attempt(s), whole', async ({ bytes, attempts }) => {
+  ])('row 40: of $bytes bytes: $attempts attempt(s), whole', async ({ bytes, attempts }) => {
     const world = createWorld({ script: [503, 200] });
     const response = await world.serve({ request: put(new Uint8Array(bytes)) });
     expect(world.network.sent).toHaveLength(attempts);
@@ -122,7 +122,7 @@ describe('a body that is too large', () => {
     expect(world.network.sent[0]?.body).toHaveLength(3 * MIB);
   });
 
-  test('a large upload is counted without being read ahead of the network', async () => {
+  test('row 40: a large upload is counted without being read ahead of the network', async () => {
     let pulled = 0;
     const body = new ReadableStream<Uint8Array>(
       {
@@ -221,7 +221,7 @@ describe('a body that is not there yet', () => {
     return { body, end: () => controller?.close() };
   };
 
-  test('is waited for 250 ms after the failure, then the failure is delivered', async () => {
+  test('row 6: is waited for 250 ms after the failure, then the failure is delivered', async () => {
     const world = createWorld({ script: [{ status: 503, early: true }, 200] });
     const response = await world.serve({ request: put(slow().body) });
     expect(response.status).toBe(503);
@@ -246,7 +246,7 @@ describe('a body that is not there yet', () => {
     expect(world.network.sent[1]?.body).toHaveLength(10);
   });
 
-  test('a body that breaks off cannot be repeated, and harms nothing', async () => {
+  test('row 6: a body that breaks off cannot be repeated, and harms nothing', async () => {
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
         controller.error(new Error('the page took it back'));

@@ -27,7 +27,7 @@ function judged(classify: Classify, { body = false, ...options }: WorldOptions &
 
 const statusOf = (outcome: Classified) => (outcome.kind === 'response' ? outcome.status : undefined);
 
-describe('row 37: three answers', () => {
+describe('row 37 and row 1: three answers', () => {
   test('retry: a 409 with a marker header', async () => {
     const world = judged(
       (outcome) => (outcome.kind === 'response' && outcome.headers.get('X-Retry') === 'yes' ? 'retry' : undefined),
@@ -54,7 +54,7 @@ describe('row 37: three answers', () => {
     expect(world.network.sent).toHaveLength(2);
   });
 
-  test('a network error that no retry can mend (row 15)', async () => {
+  test('row 15: a network error that no retry can mend', async () => {
     const world = judged(({ kind }) => (kind === 'network-error' ? 'deliver' : undefined), { script: ['reset'] });
     expect(await rejection(world.serve())).toBe(world.network.sent[0]?.error);
     expect(world.network.sent).toHaveLength(1);
@@ -138,7 +138,7 @@ describe('classifyBody', () => {
     expect(await response.text()).toBe(text(1_000));
   });
 
-  test('none unless it is asked for: then nothing is cloned (B058)', async () => {
+  test('B058 none unless it is asked for: then nothing is cloned', async () => {
     const body = watchedBody(['x', 'y'], { ends: true });
     const { world, response, seen } = await ask({ body: body.open, headers: { 'Content-Length': '2' } }, false);
     expect(seen).toBeUndefined();

@@ -37,7 +37,7 @@ describe('a hedge', () => {
     expect(world.sleeper.pending()).toBe(0);
   });
 
-  test('that loses is called off at once', async () => {
+  test('row 34: that loses is called off at once', async () => {
     const world = hedging({ script: [slow(500), slow(5_000)] });
     expect(await (await world.serve()).text()).toBe('answer 1');
     expect(world.network.sent[1]?.abortedAt).toBe(500);
@@ -55,7 +55,7 @@ describe('a hedge', () => {
     expect(cutting.network.sent[0]?.abortedAt).toBe(200);
   });
 
-  test('never truncates the winner: only the others are called off', async () => {
+  test('row 34: never truncates the winner: only the others are called off', async () => {
     const world = hedging({ script: [slow(3_000), slow(100)], policy: { cancelTimedOut: true } });
     const response = await world.serve();
     await world.time.advance(60_000);
@@ -81,7 +81,7 @@ describe('a hedge', () => {
     { name: 'a worker script', facts: { destination: 'worker' } },
     { name: 'what would wait behind the first in the cache', facts: { cache: 'force-cache' } },
     { name: 'the only attempt', options: { policy: { attempts: 1 } } },
-    { name: 'without budget (B086)', options: { budget: { capacity: 0 } } },
+    { name: 'B086 without budget', options: { budget: { capacity: 0 } } },
     { name: 'while the user saves data', options: { savesData: () => true } },
     { name: 'while the device is offline', options: { isOnline: () => false } },
   ])('is not sent: $name', async ({ request = {}, facts = {}, options = {} }) => {
@@ -194,7 +194,7 @@ describe('hedges and retries are one series', () => {
     expect(world.network.times()).toEqual([0, 200, 2_200]);
   });
 
-  test('a final error of either is the answer', async () => {
+  test('row 34: a final error of either is the answer', async () => {
     const world = hedging({ script: [slow(3_000), slow(10, 404)] });
     expect((await world.serve()).status).toBe(404);
     expect(world.time.elapsed()).toBe(210);

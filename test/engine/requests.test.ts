@@ -8,14 +8,13 @@ import type { Answer } from '../support/scripted-network.ts';
 const URL = 'https://app.test/api/items?q=1';
 
 describe('which object an attempt fetches', () => {
-  test('without a body: the original first, clones later, each its own', async () => {
+  test('B033 without a body: the original first, clones later, each its own, and every header', async () => {
     const request = new Request(URL, { headers: { Authorization: 'token', 'X-A': '1', Accept: 'application/json' } });
     const world = createWorld({ script: [503] });
     await world.serve({ request });
     const objects = world.network.sent.map((sent) => sent.request);
     expect(objects.map((object) => object === request)).toEqual([true, false, false, false]);
     expect(new Set(objects).size).toBe(4);
-    // B033
     for (const object of objects) {
       expect([...object.headers]).toEqual([...request.headers]);
       expect([object.url, object.method, object.credentials, object.redirect]).toEqual([
@@ -42,7 +41,7 @@ describe('which object an attempt fetches', () => {
     expect(world.network.sent.map((sent) => sent.request === request)).toEqual([false, false]);
   });
 
-  test('the first attempt costs no clone when there is no body', async () => {
+  test('row 20: the first attempt costs no clone when there is no body', async () => {
     const request = new Request(URL);
     request.clone = () => {
       throw new Error('cloned');

@@ -9,7 +9,7 @@ import { createVirtualTime, START } from '../support/virtual-time.ts';
 
 const types = (steps: readonly Told[]) => steps.map(({ type }) => type);
 
-describe('attempts and their times', () => {
+describe('row 18: attempts and their times', () => {
   test.each<{ name: string; world: WorldOptions; sentAt: number[]; status: number; body: string }>([
     { name: 'first try', world: { script: [200] }, sentAt: [0], status: 200, body: 'answer 1' },
     { name: '404 is an answer', world: { script: [404, 200] }, sentAt: [0], status: 404, body: 'answer 1' },
@@ -242,7 +242,7 @@ describe('Retry-After', () => {
       sentAt: [0, 1_000, 3_000, 7_000],
       status: 503,
     },
-    { name: 'B007 a date is waited for', script: [retryAfter(in4s), 200], sentAt: [0, 4_000] },
+    { name: 'B001 B007 a date is waited for', script: [retryAfter(in4s), 200], sentAt: [0, 4_000] },
     {
       name: 'B010 the server is an hour ahead',
       script: [retryAfter(imf(START + 3_603_000), { Date: imf(START + 3_600_000) }), 200],
@@ -422,7 +422,7 @@ describe('the deadline', () => {
 });
 
 describe('the bodies of answers that are not delivered', () => {
-  test('are cancelled before the wait, if they do not end', async () => {
+  test('row 5: are cancelled before the wait, if they do not end', async () => {
     const log: string[] = [];
     const body = watchedBody(['x'], { onCancel: () => log.push(`cancelled at ${world.time.elapsed()}`) });
     const world = createWorld({ script: [{ status: 503, body: body.open }, 200] });
@@ -638,7 +638,7 @@ describe('many at once', () => {
     expect([...hits.values()]).toEqual(urls.map(() => 2));
   });
 
-  test('600 requests with different fates do not touch each other', { timeout: 30_000 }, async () => {
+  test('row 12: 600 requests with different fates do not touch each other', { timeout: 30_000 }, async () => {
     const world = createWorld({
       script: (request) => {
         const { searchParams } = new URL(request.url);

@@ -289,7 +289,7 @@ describe('abort', () => {
     return { controller, answer };
   };
 
-  test('B039 ends a wait at once, with the reason that was given', async () => {
+  test('B039, row 11 and row 19: ends a wait at once, with the reason that was given', async () => {
     const world = createWorld({ script: [{ status: 503, headers: { 'Retry-After': '5' } }, 200] });
     const { controller, answer } = abortable(world);
     await world.time.advance(200);
@@ -328,7 +328,7 @@ describe('abort', () => {
     expect(world.book.affords(KEY, 20)).toBe(true);
   });
 
-  test('of a request that is aborted already sends nothing', async () => {
+  test('row 11: of a request that is aborted already sends nothing', async () => {
     const world = createWorld();
     const signal = AbortSignal.abort('gone');
     expect(await rejection(serve({ ...world.call(), signal }, world.engine, () => {}))).toBe('gone');
@@ -386,7 +386,7 @@ describe('abort', () => {
     expect(world.time.elapsed()).toBeLessThan(1_500);
   });
 
-  test('leaves nothing on a signal that outlives the request', async () => {
+  test('B061 leaves nothing on a signal that outlives the request', async () => {
     const world = createWorld({ script: [503, 200] });
     const { signal } = new AbortController();
     let listeners = 0;

@@ -47,6 +47,7 @@ function open(onEvent?: (event: LayerEvent) => void, mailbox: Partial<Post> = {}
     {
       post: (clientId, event) => posted.push([clientId, event]),
       broadcast: (event) => broadcast.push(event),
+      untold: () => 0,
       ...mailbox,
     },
     () => now,
@@ -144,6 +145,7 @@ describe('counters', () => {
       attempts: 5,
       retries: 1,
       hedges: 0,
+      untold: 0,
       amplification: 1.25,
       recovered: 1,
       gaveUp: { attempts: 2, deadline: 1 },
@@ -159,6 +161,7 @@ describe('counters', () => {
       attempts: 0,
       retries: 0,
       hedges: 0,
+      untold: 0,
       amplification: 1,
       recovered: 0,
       gaveUp: {},

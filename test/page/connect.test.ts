@@ -31,7 +31,7 @@ expectNothingUnhandled();
 const STATUS: LayerStatus = {
   version: VERSION,
   storage: 'indexeddb',
-  counters: { requests: 3, attempts: 4, retries: 0, hedges: 0, amplification: 1, recovered: 1, gaveUp: {} },
+  counters: { requests: 3, attempts: 4, retries: 0, hedges: 0, untold: 0, amplification: 1, recovered: 1, gaveUp: {} },
   origins: [],
 };
 const waiting: LayerEvent = {
@@ -185,7 +185,7 @@ describe('events', () => {
     /** As the worker does it: the welcome, and behind it what was kept. */
     const welcoming = (worker: FakeWorker, container: FakeContainer) => {
       worker.postMessage = (_message, ports) => {
-        ports?.[0]?.postMessage(toMessage({ kind: 'welcome', version: VERSION }));
+        ports?.[0]?.postMessage(toMessage({ kind: 'welcome', version: VERSION, nonce: 'nonce', fragments: true }));
         void settle().then(() => container.say(own));
       };
     };

@@ -131,7 +131,7 @@ describe('messages', () => {
 
   test('that are answers are no events', () => {
     const { listeners, warnings } = open();
-    listeners.receive(toMessage({ kind: 'welcome', version: '0.1.0' }));
+    listeners.receive(toMessage({ kind: 'welcome', version: '0.1.0', nonce: 'nonce', fragments: true }));
     expect(warnings).toEqual([]);
   });
 

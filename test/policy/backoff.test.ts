@@ -203,7 +203,7 @@ describe('decorrelated jitter', () => {
   });
 });
 
-describe('bounds for every retry from 1 to 10 000', () => {
+describe('row 17: bounds for every retry from 1 to 10 000', () => {
   const of = exponential({ baseMs: 500, maxMs: 10_000 });
   const plain = (retry: number) => Math.min(10_000, 500 * 2 ** Math.min(retry - 1, 40));
   test.each<{ name: string; jittered: Backoff; low: (retry: number) => number; high: (retry: number) => number }>([
@@ -266,7 +266,7 @@ describe('bounds for every retry from 1 to 10 000', () => {
   });
 });
 
-test('additive jitter larger than the cap stays within it and still varies', () => {
+test('B019 additive jitter larger than the cap stays within it and still varies', () => {
   const of = additiveJitter(exponential({ baseMs: 50, maxMs: 100 }), 250);
   const waits = Array.from({ length: 1_000 }, (_, index) => delayMs(of, 1, () => index / 1_000));
   expect(Math.min(...waits)).toBe(50);
@@ -274,7 +274,7 @@ test('additive jitter larger than the cap stays within it and still varies', () 
   expect(new Set(waits).size).toBe(51);
 });
 
-test('±10 % after a cap of 30 s is spread over 27 to 33 s', () => {
+test('row 44: ±10 % after a cap of 30 s is spread over 27 to 33 s', () => {
   const of = proportionalJitter(exponential({ baseMs: 1_000, maxMs: 30_000 }), 0.1, 'after-cap');
   const waits = Array.from({ length: 601 }, (_, index) => delayMs(of, 6, () => index / 600));
   expect(waits).toEqual(Array.from({ length: 601 }, (_, index) => 27_000 + index * 10));
@@ -283,25 +283,25 @@ test('±10 % after a cap of 30 s is spread over 27 to 33 s', () => {
 describe('schedules of other layers are expressible', () => {
   test.each<{ name: string; of: Backoff; random: number; waits: number[] }>([
     {
-      name: '1 s × 2, 0–100 ms on top, at most 30 s',
+      name: 'row 8: 1 s × 2, 0–100 ms on top, at most 30 s',
       of: additiveJitter(exponential({ baseMs: 1_000, maxMs: 30_000 }), 100),
       random: 0.5,
       waits: [1_050, 2_050, 4_050],
     },
     {
-      name: '1 s × 2, 1 ms jitter, no cap',
+      name: 'row 13: 1 s × 2, 1 ms jitter, no cap',
       of: additiveJitter(exponential({ baseMs: 1_000 }), 1),
       random: 0.9,
       waits: [1_001, 2_001, 4_001],
     },
     {
-      name: '1 s × 2, ±10 % after a cap of 30 s',
+      name: 'row 44: 1 s × 2, ±10 % after a cap of 30 s',
       of: proportionalJitter(exponential({ baseMs: 1_000, maxMs: 30_000 }), 0.1, 'after-cap'),
       random: 0,
       waits: [900, 1_800, 3_600, 7_200, 14_400, 27_000],
     },
     {
-      name: '500 ms × 1.5',
+      name: 'row 44: 500 ms × 1.5',
       of: exponential({ baseMs: 500, factor: 1.5, maxMs: 60_000 }),
       random: 0,
       waits: [500, 750, 1_125],

@@ -271,7 +271,7 @@ describe('the backoff', () => {
     });
   });
 
-  test('1 s × 2 with 0–100 ms on top, 4 attempts: three retries and an end', () => {
+  test('row 8: 1 s × 2 with 0–100 ms on top, 4 attempts: three retries and an end', () => {
     const policy = policyWith({
       backoff: {
         kind: 'additive-jitter',
@@ -351,7 +351,7 @@ describe('Retry-After', () => {
     { retryAfter: '60', waits: 60_000 },
     { retryAfter: '59', waits: 59_000 },
     { retryAfter: '9'.repeat(400), waits: 60_000 },
-  ])('truncated at 60 s: $retryAfter waits $waits ms', ({ retryAfter, waits }) => {
+  ])('row 45: truncated at 60 s: $retryAfter waits $waits ms', ({ retryAfter, waits }) => {
     for (const mode of ['extend', 'replace'] as const) {
       const policy = policyWith({}, { mode, maxMs: 60_000, overMax: 'truncate' });
       const deadline = NOW + 100_000;
@@ -361,7 +361,7 @@ describe('Retry-After', () => {
     }
   });
 
-  test('a cap of 24 hours is expressible', () => {
+  test('row 9: a cap of 24 hours is expressible', () => {
     const policy = policyWith({}, { maxMs: 86_400_000 });
     const given = { policy, deadline: NOW + 90_000_000 };
     expect(decide(situation({ ...given, outcome: answer(503, '86400') }))).toEqual(retry(86_400_000, 'retry-after'));

@@ -71,7 +71,7 @@ describe('methods and keys', () => {
   test.each([
     ...idempotent.map((method) => ({ method, plain: true, keyed: true, wished: true })),
     ...others.map((method) => ({ method, plain: false, keyed: true, wished: true })),
-  ])('$method: without a key $plain, with a key $keyed, with retryNonIdempotent $wished', (row) => {
+  ])('row 21 and row 50: $method: without a key $plain, with a key $keyed, with retryNonIdempotent $wished', (row) => {
     const taken = (keyed: boolean, retryNonIdempotent: boolean) =>
       skipReason(requestFacts({ method: row.method, keyed }), withPolicy({ retryNonIdempotent })) === undefined;
     expect(taken(false, false)).toBe(row.plain);

@@ -176,7 +176,7 @@ describe('what a user says is put over the base', () => {
       name: `retryAfter.${key}`,
       options: { retryAfter: { [key]: undefined } },
     })),
-  ])('$name: undefined is inherited', ({ options }) => {
+  ])('row 36: $name: undefined is inherited', ({ options }) => {
     expect(resolvePolicy(options as RetryOptions, DEFAULTS)).toStrictEqual({ ...DEFAULTS });
   });
 
@@ -247,7 +247,7 @@ describe('what a user says is put over the base', () => {
     expect(policy).toEqual(before);
   });
 
-  test('a policy is frozen to its last list', () => {
+  test('row 12: a policy is frozen to its last list', () => {
     const policy = resolvePolicy(
       { statuses: [404], backoff: fullJitter(constant(5)), retryAfter: { maxMs: 1 } },
       DEFAULTS,

@@ -31,6 +31,7 @@ const STATUS: LayerStatus = {
   version: '0.1.0',
   storage: 'indexeddb',
   counters: {
+    untold: 0,
     requests: 3,
     attempts: 4,
     retries: 0,
@@ -55,7 +56,7 @@ const STATUS: LayerStatus = {
 
 const pageMessages = [{ kind: 'hello', version: '0.1.0' }, { kind: 'status' }] as const;
 const workerMessages: WorkerMessage[] = [
-  { kind: 'welcome', version: '0.1.0' },
+  { kind: 'welcome', version: '0.1.0', nonce: 'nonce', fragments: true },
   { kind: 'status', status: STATUS },
   ...EVENTS.map((event): WorkerMessage => ({ kind: 'event', seq: 'k3-1', event })),
 ];

@@ -19,6 +19,7 @@ export function createMemoryStore(
     stored,
     loads: () => loads,
     updates: () => updates,
+    destroy: async () => stored.clear(),
     async load() {
       loads += 1;
       await before('load');

@@ -3,6 +3,7 @@ import '../support/worker-scope.ts';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { platformPorts } from '../../src/engine/index.ts';
 import { routeInBrowser } from '../../src/worker/browser-routing.ts';
+import { createNotes } from '../../src/worker/notes.ts';
 import { toStaticRoutes } from '../../src/worker/static-routes.ts';
 import { createMemoryStore, type MemoryStore } from '../support/memory-store.ts';
 import { type FakeScope, settle, stubScope } from '../support/worker-scope.ts';
@@ -32,7 +33,9 @@ beforeEach(() => {
 async function start({ routes = ROUTES, install }: { routes?: typeof ROUTES; install?: object } = {}) {
   scope = stubScope();
   const worker = self as unknown as ServiceWorkerGlobalScope;
-  const isRaced = routeInBrowser(worker, routes, store, platformPorts.sleep, problems);
+  const notes = createNotes(store, platformPorts.sleep);
+  void notes.store.load().catch(() => {});
+  const isRaced = routeInBrowser(worker, routes, notes, problems);
   const waits: Promise<unknown>[] = [];
   if (install) scope.dispatch('install', { waitUntil: (work: Promise<unknown>) => waits.push(work), ...install });
   await Promise.all(waits);
@@ -120,7 +123,7 @@ test('what else is stored, and the note of another scope, are no note', async ()
     new Map<string, unknown>([
       ['a', 'text'],
       ['b', null],
-      ['c', { ...(note as object), routesOf: 'https://app.test/other/' }],
+      ['c', { ...(note as object), note: 'static-routes https://app.test/other/' }],
     ]),
   );
   expect((await start()).answer).toBe(false);
@@ -131,5 +134,5 @@ test('nothing is read or written where nothing is raced', async () => {
   await start({ routes, install: taking() });
   expect(scope.listening).toEqual(['install']);
   await start({ routes: [] });
-  expect([scope.listening, store.loads(), store.updates()]).toEqual([[], 0, 0]);
+  expect([scope.listening, store.updates()]).toEqual([[], 0]);
 });

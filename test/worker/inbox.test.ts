@@ -13,7 +13,7 @@ import { createClients, settle } from '../support/worker-scope.ts';
 const STATUS: LayerStatus = {
   version: VERSION,
   storage: 'memory',
-  counters: { requests: 1, attempts: 2, retries: 0, hedges: 0, amplification: 1, recovered: 1, gaveUp: {} },
+  counters: { requests: 1, attempts: 2, retries: 0, hedges: 0, untold: 0, amplification: 1, recovered: 1, gaveUp: {} },
   origins: [],
 };
 
@@ -21,22 +21,39 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-function open(onProblem: (problem: string, detail?: string) => void = () => {}) {
+function open(onProblem: (problem: string, detail?: unknown) => void = () => {}) {
   const pages = createClients();
   const mailbox = createMailbox(
     pages.clients,
     () => 0,
     () => {},
   );
-  const receive = createInbox(mailbox, () => STATUS, onProblem);
+  const wishes: unknown[] = [];
+  const receive = createInbox(
+    mailbox,
+    {
+      welcome: async () => ({ nonce: 'nonce', fragments: true }),
+      status: () => STATUS,
+      carryOut: (...wish) => void wishes.push(wish),
+    },
+    onProblem,
+  );
   const answers: unknown[] = [];
+  const waits: Promise<unknown>[] = [];
+
   const port = { postMessage: (message: unknown) => answers.push(structuredClone(message)) };
   return {
     ...pages,
     mailbox,
+    wishes,
     answers,
     send: (data: unknown, { source = null as unknown, ports = [port] as unknown[] } = {}) =>
-      receive({ data, source, ports } as unknown as ExtendableMessageEvent),
+      receive({
+        data,
+        source,
+        ports,
+        waitUntil: (work: Promise<unknown>) => waits.push(work),
+      } as unknown as ExtendableMessageEvent),
   };
 }
 
@@ -57,7 +74,8 @@ describe('a hello', () => {
     await settle();
     const client = page('a');
     send(toMessage({ kind: 'hello', version: VERSION }), { source: client });
-    expect(answers).toEqual([toMessage({ kind: 'welcome', version: VERSION })]);
+    await settle();
+    expect(answers).toEqual([toMessage({ kind: 'welcome', version: VERSION, nonce: 'nonce', fragments: true })]);
     expect(client.received).toMatchObject([{ kind: 'event', event }]);
   });
 
@@ -78,21 +96,35 @@ describe('a hello', () => {
     ['0.3.0', 1],
     ['9.0.0', 1],
     ['nonsense', 1],
-  ])('of version %s: %i warning(s), and a welcome', (version, warnings) => {
+  ])('of version %s: %i warning(s), and a welcome', async (version, warnings) => {
     const problems: unknown[][] = [];
     const { send, answers } = open((...problem) => problems.push(problem));
     send(toMessage({ kind: 'hello', version }));
+    await settle();
     expect(problems).toHaveLength(warnings);
     // Both versions are named, wherever in the line.
     for (const problem of problems) expect(problem.join(' ')).toContain(version);
     for (const problem of problems) expect(problem.join(' ')).toContain(VERSION);
-    expect(answers).toEqual([toMessage({ kind: 'welcome', version: VERSION })]);
+    expect(answers).toEqual([toMessage({ kind: 'welcome', version: VERSION, nonce: 'nonce', fragments: true })]);
   });
 });
 
-test('the status is told when it is asked for', () => {
+test('what a page wants is done, for the page that wants it, and answered when it is done', async () => {
+  const { wishes, open: page, answers, send } = open();
+  send(toMessage({ kind: 'abort', id: 'x' }), { source: page('a') });
+  send(toMessage({ kind: 'pause' }));
+  await settle();
+  expect(wishes).toEqual([
+    [{ kind: 'abort', id: 'x' }, 'a'],
+    [{ kind: 'pause' }, ''],
+  ]);
+  expect(answers).toEqual([toMessage({ kind: 'done' }), toMessage({ kind: 'done' })]);
+});
+
+test('the status is told when it is asked for', async () => {
   const { send, answers } = open();
   send(toMessage({ kind: 'status' }));
+  await settle();
   expect(answers).toEqual([toMessage({ kind: 'status', status: STATUS })]);
 });
 

@@ -194,7 +194,7 @@ describe('a request that may be retried', () => {
     expect(fetched).toEqual([[request], [second.request]]);
   });
 
-  test('is fetched again after a failure, and its page is told', async () => {
+  test('B117 and row 52: is fetched again after a failure, and its page is told, no other', async () => {
     const layer = listen({ defaults: { backoff: constant(100) } });
     const page = scope.open('page');
     const other = scope.open('other');
@@ -212,7 +212,6 @@ describe('a request that may be retried', () => {
       { kind: 'event', event: { type: 'recovered', attempts: 3, status: 200 } },
     ]);
     expect(JSON.stringify(page.received)).not.toMatch(/secret|~x/);
-    // B117
     expect(other.received).toEqual([]);
     expect(layer.status().counters).toMatchObject({
       requests: 1,
@@ -222,6 +221,25 @@ describe('a request that may be retried', () => {
       recovered: 1,
       gaveUp: {},
     });
+  });
+
+  test.each([
+    { name: '503 each time', fails: status(503), ends: { status: 503 } },
+    { name: 'refused each time', fails: lost, ends: expect.any(TypeError) },
+  ])('B054 $name: after giving up the page has its answer, and nothing keeps the worker', async ({ fails, ends }) => {
+    listen({ defaults: { attempts: 3, backoff: constant(100) } });
+    script = [fails, fails, fails];
+    const { answer, waits } = dispatch();
+    // An error waits a moment for a violation that would explain it.
+    for (let wait = 0; wait < 3; wait += 1) {
+      await vi.advanceTimersByTimeAsync(110);
+      await settle();
+    }
+    expect(await answer?.catch((error: unknown) => error)).toMatchObject(ends);
+    expect(fetched).toHaveLength(3);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await Promise.all(waits);
+    expect(waits.length).toBeGreaterThan(0);
   });
 
   test('is matched without its fragment, and fetched as it is', async () => {
@@ -338,6 +356,26 @@ describe('a raced route', () => {
   });
 });
 
+// Chromium passes no abort of a page on to the request of the event; another browser may.
+test('httpc-280 a page’s request whose own signal fires is not retried, and is held against nobody', async () => {
+  const layer = listen({ defaults: { backoff: constant(10) } });
+  const controller = new AbortController();
+  const { signal } = controller;
+  const until = () => new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  const again = () => Promise.reject(signal.reason);
+  script = [until, again, again, again];
+  const { answer } = dispatch({ request: new Request('https://app.test/api', { signal }) });
+  await vi.advanceTimersByTimeAsync(20);
+  controller.abort();
+  for (let turn = 0; turn < 4; turn += 1) {
+    await settle();
+    await vi.advanceTimersByTimeAsync(10);
+  }
+  await expect(answer).rejects.toBe(signal.reason);
+  expect(fetched).toHaveLength(1);
+  expect(layer.status().counters).toMatchObject({ attempts: 1, retries: 0 });
+});
+
 describe('fail open', () => {
   test('a match that throws: not intercepted, said once', () => {
     listen({
@@ -380,7 +418,7 @@ describe('fail open', () => {
     expect(warn).toHaveBeenCalledTimes(1);
   });
 
-  test('onEvent that throws harms nothing', async () => {
+  test('row 41: onEvent that throws harms nothing', async () => {
     listen({
       defaults: { backoff: constant(10) },
       onEvent: () => {
@@ -523,6 +561,7 @@ describe('pages', () => {
       data: toMessage({ kind: 'hello', version: '0.1.0' }),
       source: client,
       ports: [{ postMessage: (message: unknown) => answers.push(message) }],
+      waitUntil: () => {},
     });
 
   test('see the retries of their own load', async () => {
@@ -535,6 +574,7 @@ describe('pages', () => {
     const page = scope.open('coming');
     const answers: unknown[] = [];
     hello(page, answers);
+    await settle();
     expect(answers).toMatchObject([{ kind: 'welcome', version: '0.1.0' }]);
     expect(page.received).toMatchObject([{ event: { type: 'retry-scheduled' } }, { event: { type: 'recovered' } }]);
   });
@@ -552,7 +592,9 @@ describe('pages', () => {
       data: toMessage({ kind: 'status' }),
       source: null,
       ports: [{ postMessage: (message: unknown) => answers.push(structuredClone(message)) }],
+      waitUntil: () => {},
     });
+    await settle();
     expect(answers).toMatchObject([
       {
         kind: 'status',

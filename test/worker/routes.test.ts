@@ -239,7 +239,7 @@ describe('policies', () => {
     expect(find('/a', { mode: 'navigate' })?.policy).toMatchObject({ ...over, attemptTimeoutMs: 8_000 });
   });
 
-  test('`retry: false` leaves a route alone, whatever the defaults', () => {
+  test('row 36: `retry: false` leaves a route alone, whatever the defaults', () => {
     const find = finder({ routes: [{ match: '/live', retry: false, name: 'live' }], defaults: { attempts: 5 } });
     expect(find('/live')).toMatchObject({ policy: false, group: 'live' });
     expect(find('/live', { mode: 'navigate' })?.policy).toBe(false);
@@ -275,7 +275,7 @@ describe('policies', () => {
     expect(finder({})('/c')).toMatchObject({ classify: undefined, classifyBody: false });
   });
 
-  test('hedges have a maximum of one unless there is another', () => {
+  test('row 36: hedges are a matter of the route, and have a maximum of one unless there is another', () => {
     const find = finder({
       routes: [
         { match: '/a', retry: { hedge: { afterMs: 5, max: 2 } } },
@@ -288,7 +288,7 @@ describe('policies', () => {
     expect(find('/c')?.policy).toMatchObject({ hedge: { afterMs: 'p95', max: 1 } });
   });
 
-  test('what the user changes afterwards changes nothing', () => {
+  test('row 12: what the user changes afterwards changes nothing', () => {
     const statuses = [503];
     const routes: Route[] = [{ match: '/a', retry: { statuses } }];
     const find = finder({ routes });

@@ -1,4 +1,4 @@
-import { type IDBPDatabase, openDB } from 'idb';
+import { deleteDB, type IDBPDatabase, openDB } from 'idb';
 
 const NAME = 'steadfetch';
 const VERSION = 1;
@@ -8,12 +8,16 @@ export const ORIGINS = 'origins';
 /** One connection, opened when it is first needed and again after the browser or another version closed it. */
 export interface Database {
   use<T>(work: (db: IDBPDatabase) => Promise<T>): Promise<T>;
+  /** Deletes it, and never opens it again. Other connections are closed by their `versionchange`. */
+  destroy(): Promise<void>;
 }
 
 export function createDatabase(): Database {
   // One promise for all: parallel opens would each be a connection that can block the others.
   let opening: Promise<IDBPDatabase> | undefined;
+  let destroyed = false;
   const open = (): Promise<IDBPDatabase> => {
+    if (destroyed) return Promise.reject(new DOMException('the database was deleted', 'InvalidStateError'));
     if (opening) return opening;
     const connection = openDB(NAME, VERSION, {
       upgrade(db, _before, _after, transaction) {
@@ -38,6 +42,13 @@ export function createDatabase(): Database {
     return connection;
   };
   return {
+    async destroy() {
+      destroyed = true;
+      const connection = opening;
+      opening = undefined;
+      await connection?.then((db) => db.close()).catch(() => {});
+      await deleteDB(NAME);
+    },
     async use(work) {
       const connection = open();
       const db = await connection;

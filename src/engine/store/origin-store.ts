@@ -10,6 +10,8 @@ export interface OriginStore {
   update<T extends object>(
     transitions: ReadonlyMap<string, Transition<T>>,
   ): Promise<ReadonlyMap<string, T | undefined>>;
+  /** Deletes the database for good: every later call fails. */
+  destroy(): Promise<void>;
 }
 
 /** Synchronous: awaiting anything but IndexedDB would end the transaction. */
@@ -17,6 +19,7 @@ export type Transition<T extends object> = (stored: unknown) => T | undefined;
 
 export function createOriginStore(database = createDatabase()): OriginStore {
   return {
+    destroy: database.destroy,
     load: () => database.use((db) => db.getAll(ORIGINS)),
     update: <T extends object>(transitions: ReadonlyMap<string, Transition<T>>) =>
       database.use(async (db) => {

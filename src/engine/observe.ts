@@ -1,0 +1,46 @@
+import { costOf } from '../policy/budget.js';
+import { attemptsAllowed, circuitState } from '../policy/circuit.js';
+import { afterFailure, isFinal } from '../policy/decide.js';
+import { isThrottled } from '../policy/outcome.js';
+import { land } from './attempt.js';
+import type { Call, Engine } from './call.js';
+
+/** What would have been done about an answer: it is delivered in any case. */
+export type Would = 'deliver' | 'retry' | 'wait-online' | 'park' | 'give-up';
+
+/** Sends a request once, as a worker without retries would, and says what would have followed. */
+export async function observe(call: Call, engine: Engine, tell: (would: Would) => void): Promise<Response> {
+  const { request, facts, policy, group, first, classify } = call;
+  const { ports, book, guards } = engine;
+  const preloaded = await first?.catch(() => undefined);
+  const sent = preloaded ? Promise.resolve(preloaded) : ports.fetch(request);
+  const landing = await land(1, sent, { policy, now: ports.now, classify });
+  const { outcome } = landing;
+  const final = 'response' in landing && isFinal(outcome, facts, policy);
+  const key = { origin: facts.origin, group };
+  const { circuit } = book.look(key);
+  const now = ports.now();
+  const would = final
+    ? 'deliver'
+    : afterFailure({
+        outcome,
+        request: facts,
+        policy,
+        attempt: 1,
+        now,
+        deadline: now + policy.totalMs,
+        replayable: true,
+        circuit: {
+          state: circuitState(circuit, now),
+          parked: false,
+          attempts: attemptsAllowed(circuit, policy.attempts, guards.circuit),
+        },
+        online: ports.isOnline(),
+        affordable: book.affords(key, costOf(isThrottled(outcome), guards.budget)),
+        previousDelayMs: undefined,
+        random: ports.random,
+      }).do;
+  tell(would);
+  if ('response' in landing) return landing.response;
+  throw landing.error;
+}

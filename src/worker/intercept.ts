@@ -1,0 +1,109 @@
+import { createClassifier, type Engine, observe, serve, type Teller, toFacts, type Would } from '../engine/index.js';
+import { groupOf, skipReason } from '../policy/eligibility.js';
+import { overridden } from '../policy/override.js';
+import { MAX_TOTAL_MS, type RetryPolicy } from '../policy/policy.js';
+import { parseOverride } from '../protocol/index.js';
+import type { IsRaced } from './browser-routing.js';
+import type { Calls } from './calls.js';
+import type { CspGuard } from './csp.js';
+import type { Pulse } from './pulse.js';
+import type { FindPlan } from './routes.js';
+import type { Secret } from './secret.js';
+
+/** Finds out how a request is answered, to be done by calling it; `undefined` leaves the request alone. */
+export type Intercept = (request: Request, event?: FetchEvent) => (() => Promise<Response>) | undefined;
+
+/** What a request is decided by. */
+export interface Surroundings {
+  readonly scope: ServiceWorkerGlobalScope;
+  readonly engine: Engine;
+  readonly findPlan: FindPlan;
+  readonly calls: Calls;
+  readonly secret: Secret;
+  readonly pulse: Pulse;
+  readonly csp: CspGuard;
+  readonly teller: Teller;
+  readonly isRaced: IsRaced;
+  /** Are requests of this page left alone, whatever they are? */
+  readonly isOff: (clientId: string) => boolean;
+  /** In place of retries: told what there would have been. */
+  readonly onObserved: ((would: Would) => void) | undefined;
+  readonly onVerdict: (problem: unknown) => void;
+  readonly onFault: (fault: unknown) => void;
+}
+
+export function createIntercept(around: Surroundings): Intercept {
+  const { scope, engine, findPlan, calls, secret, pulse, csp, teller, isRaced, onObserved, onVerdict, onFault } =
+    around;
+  const { ports } = engine;
+
+  return (request, event) => {
+    const url = new URL(request.url);
+    const { hash } = url;
+    url.hash = '';
+    const facts = toFacts(request, url, scope.location.origin);
+    // A navigation's events belong to the page that is coming, not to the one that is left.
+    const clientId = (facts.navigation ? event?.resultingClientId : event?.clientId) ?? '';
+    if (around.isOff(clientId)) return undefined;
+    const found = findPlan(request, url, facts.sameOrigin);
+    if (found === undefined || found.policy === false) return undefined;
+    const own: RetryPolicy = found.policy;
+
+    // Of what else than a script's own fetch a URL may come from anywhere, or be looked up by it.
+    const isCall = facts.destination === '' && !facts.navigation;
+    const announced = isCall ? calls.take(clientId, request.method, url.href) : undefined;
+    const asked = isCall ? parseOverride(announced ?? hash) : undefined;
+    if (asked?.off) return undefined;
+    const trusted = asked !== undefined && (announced !== undefined || secret.is(asked.nonce));
+    const policyIf = (page: boolean): RetryPolicy => (asked ? overridden(own, asked, page) : own);
+    if (skipReason(facts, policyIf(trusted !== false)) !== undefined || csp.skips(request, url)) return undefined;
+
+    return () => {
+      if (typeof trusted === 'boolean') return answer(policyIf(trusted));
+      return trusted.then((page) => {
+        const policy = policyIf(page);
+        return skipReason(facts, policy) === undefined ? answer(policy) : ports.fetch(request);
+      });
+    };
+
+    async function answer(policy: RetryPolicy): Promise<Response> {
+      const group = found?.group ?? groupOf(facts);
+      const first = facts.navigation ? preload(event) : undefined;
+      const { abortId } = asked ?? {};
+      // That of a page's request never fires in a worker, so the page says so itself.
+      const signal = event === undefined ? request.signal : abortId && calls.signalOf(clientId, abortId);
+      const startedAt = ports.now();
+      const call = {
+        request,
+        facts,
+        policy,
+        group,
+        ...(found?.classify && {
+          classify: createClassifier(found.classify, found.classifyBody, ports, onVerdict),
+        }),
+        ...(signal ? { signal } : {}),
+        ...(policy.totalMs > MAX_TOTAL_MS && {
+          ceilingMs: () => pulse.ceilingMs(clientId, ports.now() - startedAt),
+        }),
+        // Never of a navigation: its page is not there before it is answered, and asking for it would never end.
+        ...(clientId === '' || facts.navigation ? {} : { isGone: async () => !(await scope.clients.get(clientId)) }),
+        tell: teller.about(facts, group, clientId),
+        keepAlive: (work: Promise<unknown>) => event?.waitUntil(work),
+        ...(first ? { first } : {}),
+      };
+      if (onObserved) return csp.settle(await observe(call, engine, onObserved), event?.request);
+      const racing = event !== undefined && request.method === 'GET' && isRaced(found?.race);
+      const raced = typeof racing === 'boolean' ? racing : await racing;
+      try {
+        return csp.settle(await serve({ ...call, raced }, engine, onFault), event?.request);
+      } finally {
+        if (abortId !== undefined) calls.end(clientId, abortId);
+      }
+    }
+  };
+}
+
+/** The answer that the browser asked for while the worker started; has to be awaited even if it is not used. */
+export function preload(event: FetchEvent | undefined): Promise<Response | undefined> | undefined {
+  return event?.preloadResponse as Promise<Response | undefined> | undefined;
+}

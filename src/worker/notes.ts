@@ -1,0 +1,57 @@
+import type { OriginStore, Ports } from '../engine/index.js';
+
+/** Single values that are kept beside the records; they come with them, in the one load at the worker's start. */
+export interface Notes {
+  /** The store for the records. */
+  readonly store: OriginStore;
+  /** Resolves once the notes are here, or cannot be had in time. */
+  loaded(): Promise<void>;
+  get(key: string): unknown;
+  /** Known at once, and written behind: what cannot be kept lasts as long as the worker. `undefined` deletes. */
+  set(key: string, value: string | true | undefined): void;
+}
+
+interface Note {
+  readonly note: string;
+  readonly value: unknown;
+}
+
+/** How long anybody waits for them: a worker that cannot read its store goes on without. */
+const LOAD_MS = 100;
+
+export function createNotes(store: OriginStore, sleep: Ports['sleep']): Notes {
+  const values = new Map<string, unknown>();
+  /** What this run of the worker has said is newer than what is loaded. */
+  const said = new Set<string>();
+  let done: () => void = () => {};
+  const limit = sleep(LOAD_MS);
+  const loaded = new Promise<void>((resolve) => {
+    done = resolve;
+    void limit.done.then(resolve);
+  });
+  return {
+    store: {
+      ...store,
+      async load() {
+        try {
+          const all = await store.load();
+          for (const { note, value } of all.filter(isNote)) if (!said.has(note)) values.set(note, value);
+          return all;
+        } finally {
+          limit.cancel();
+          done();
+        }
+      },
+    },
+    loaded: () => loaded,
+    get: (key) => values.get(key),
+    set(key, value) {
+      said.add(key);
+      values.set(key, value);
+      const next = (): Note | undefined => (value === undefined ? undefined : { note: key, value });
+      store.update(new Map([[`note ${key}`, next]])).catch(() => {});
+    },
+  };
+}
+
+const isNote = (value: unknown): value is Note => typeof (Object(value) as Partial<Note>).note === 'string';
