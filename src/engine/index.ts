@@ -8,6 +8,7 @@ export { toFacts } from './facts.js';
 export { createGossip } from './gossip.js';
 export { createGuardNotices } from './guard-notices.js';
 export { observe, type Would } from './observe.js';
+export { onAbort, unlessAborted } from './on-abort.js';
 export { createOriginBook, type GuardListener, type OriginBook, type OriginKey } from './origin-book.js';
 export { idlePorts, type Ports, platformPorts, type Sleep } from './ports.js';
 export { serve } from './serve.js';

@@ -10,6 +10,7 @@ import {
   type Engine,
   serve,
   toFacts,
+  unlessAborted,
   type Warner,
 } from '../engine/index.js';
 import { groupOf } from '../policy/eligibility.js';
@@ -26,7 +27,7 @@ import { type EventOf, type LayerEvent, type LayerStatus, VERSION } from '../pro
 import { aside, isAside, toRequest } from './aside.js';
 import { withAttempts } from './attempts.js';
 import { askedByCall, checkRetryFetch, type RetryFetchOptions, type RetryRequestInit } from './options.js';
-import { onAbort, unlessAborted } from './retry.js';
+import { createSending } from './sending.js';
 import { createSubscribers } from './subscribers.js';
 import { NOWHERE, platformSurroundings, type Surroundings } from './surroundings.js';
 
@@ -120,24 +121,6 @@ export function assembleRetryFetch(
   const onFault = (fault: unknown) => warn('a request was answered without retries because of a fault', fault);
   const onVerdict = (problem: unknown) => warn('classify threw or gave no verdict, so the rules decided', problem);
 
-  /** Sends the attempts of one request: each called off with it as well as by itself, and not retried by anybody else. */
-  function senderFor({ signal }: Request): Engine['ports']['fetch'] {
-    const sent = new Set<AbortController>();
-    onAbort(signal, (reason) => {
-      for (const attempt of sent) attempt.abort(reason);
-    });
-    return async (request, init) => {
-      const own = isControlled() ? await aside(request) : request;
-      if (!init?.signal) return init === undefined ? ports.fetch(own) : ports.fetch(own, init);
-      // A signal takes the place of the request's own, which has to go on counting: also while the body is read.
-      const either = new AbortController();
-      sent.add(either);
-      onAbort(init.signal, (reason) => either.abort(reason));
-      if (signal.aborted) either.abort(signal.reason);
-      return ports.fetch(own, { ...init, signal: either.signal });
-    };
-  }
-
   async function served(request: Request, call: Omit<Call, 'request' | 'tell' | 'keepAlive' | 'signal'>) {
     const tell = teller.about(call.facts, call.group, '');
     let attempts = 0;
@@ -151,17 +134,22 @@ export function assembleRetryFetch(
       },
       keepAlive: () => {},
     };
-    const own: Engine = { ...engine, ports: { ...ports, fetch: senderFor(request) } };
+    const sending = createSending(request, { ports, isControlled });
+    const own: Engine = { ...engine, ports: { ...ports, fetch: sending.fetch } };
+    let response: Response | undefined;
     try {
-      const response = await unlessAborted(serve(whole, own, onFault), request.signal);
-      if (response.body) reading.set(response.body, request);
+      response = await unlessAborted(serve(whole, own, onFault), request.signal);
       return response;
     } catch (error) {
       throw request.signal.aborted ? error : withAttempts(error, attempts);
+    } finally {
+      sending.over(response);
     }
   }
 
-  async function retryFetch(input: RequestInfo | URL, init: RetryRequestInit = {}): Promise<Response> {
+  async function retryFetch(input: RequestInfo | URL, given?: RetryRequestInit): Promise<Response> {
+    // `null` is as good as nothing to `fetch`.
+    const init = given ?? {};
     const asked = askedByCall(init);
     const controlled = isControlled();
     const request = toRequest(input, init, { mark: controlled });
@@ -197,9 +185,3 @@ export function assembleRetryFetch(
     }),
   });
 }
-
-/**
- * Node forgets a request that nobody holds any more, and with it that its signal was to be followed: it is held as long
- * as somebody reads the answer.
- */
-const reading = new WeakMap<ReadableStream, Request>();

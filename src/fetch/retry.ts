@@ -1,4 +1,4 @@
-import { type Ports, platformPorts, steadyClock } from '../engine/index.js';
+import { onAbort, type Ports, platformPorts, steadyClock, unlessAborted } from '../engine/index.js';
 import { startsInTime } from '../policy/deadline.js';
 import { DEFAULTS, delayMs, resolvePolicy } from '../policy/index.js';
 import { withAttempts } from './attempts.js';
@@ -81,29 +81,6 @@ async function once<T>(
     limit?.cancel();
     unlink();
   }
-}
-
-/** Waits for `work`, or rejects with the signal's reason as soon as there is one. */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  let unlink = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    unlink = onAbort(signal, reject);
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    unlink();
-  }
-}
-
-/** Calls `then` once with the signal's reason, at once if there is one. Returns a function that ends it. */
-export function onAbort(signal: AbortSignal | undefined, then: (reason: unknown) => void): () => void {
-  if (signal === undefined) return () => {};
-  const tell = () => then(signal.reason);
-  if (signal.aborted) tell();
-  else signal.addEventListener('abort', tell, { once: true });
-  return () => signal.removeEventListener('abort', tell);
 }
 
 /** Whoever has called something off does not want it again. */

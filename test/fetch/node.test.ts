@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -61,6 +62,16 @@ test('an attempt that stalls is left for the next, and its socket closes', async
   expect(at - (second?.at ?? 0)).toBeLessThan(500);
 });
 
+/** Everything that nobody holds is gone afterwards. */
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  for (let turn = 0; turn < 5; turn += 1) {
+    collect();
+    await pause(10);
+  }
+}
+
 describe('row 11: called off', () => {
   const reason = new Error('enough');
 
@@ -111,20 +122,25 @@ describe('row 11: called off', () => {
   });
 
   test('while the body comes, and everything else has been collected', async () => {
-    setFlagsFromString('--expose-gc');
-    const collect: () => void = runInNewContext('gc');
     const { url } = wire.plan([{ stall: 'body', bytes: 10_000 }]);
     const controller = new AbortController();
     const reader = (await quick()(url, { signal: controller.signal })).body?.getReader();
     await reader?.read();
-    for (let turn = 0; turn < 5; turn += 1) {
-      collect();
-      await pause(10);
-    }
+    await collectGarbage();
     const rest = reader?.read() as Promise<unknown>;
     controller.abort(reason);
     expect(await rejection(rest)).toBe(reason);
   }, 5_000);
+
+  test('a signal for many requests keeps nothing of those that are over', async () => {
+    const { signal } = new AbortController();
+    const { url } = wire.plan([{ body: 'fine' }]);
+    const retryFetch = quick();
+    for (let call = 0; call < 30; call += 1) await (await retryFetch(url, { signal })).text();
+    await collectGarbage();
+    await collectGarbage();
+    expect(getEventListeners(signal, 'abort').length).toBeLessThan(10);
+  }, 10_000);
 
   test('by a timeout: its own error', async () => {
     const { url } = wire.plan([{ stall: 'headers' }]);
