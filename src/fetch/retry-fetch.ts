@@ -27,7 +27,7 @@ import { type EventOf, type LayerEvent, type LayerStatus, VERSION } from '../pro
 import { aside, isAside, toRequest } from './aside.js';
 import { withAttempts } from './attempts.js';
 import { askedByCall, checkRetryFetch, type RetryFetchOptions, type RetryRequestInit } from './options.js';
-import { createSending } from './sending.js';
+import { createSending, withExtras } from './sending.js';
 import { createSubscribers } from './subscribers.js';
 import { NOWHERE, platformSurroundings, type Surroundings } from './surroundings.js';
 
@@ -121,7 +121,11 @@ export function assembleRetryFetch(
   const onFault = (fault: unknown) => warn('a request was answered without retries because of a fault', fault);
   const onVerdict = (problem: unknown) => warn('classify threw or gave no verdict, so the rules decided', problem);
 
-  async function served(request: Request, call: Omit<Call, 'request' | 'tell' | 'keepAlive' | 'signal'>) {
+  async function served(
+    request: Request,
+    send: Engine['ports']['fetch'],
+    call: Omit<Call, 'request' | 'tell' | 'keepAlive' | 'signal'>,
+  ): Promise<Response> {
     const tell = teller.about(call.facts, call.group, '');
     let attempts = 0;
     const whole: Call = {
@@ -134,7 +138,7 @@ export function assembleRetryFetch(
       },
       keepAlive: () => {},
     };
-    const sending = createSending(request, { ports, isControlled });
+    const sending = createSending(request, send, isControlled);
     const own: Engine = { ...engine, ports: { ...ports, fetch: sending.fetch } };
     let response: Response | undefined;
     try {
@@ -151,6 +155,7 @@ export function assembleRetryFetch(
     // `null` is as good as nothing to `fetch`.
     const init = given ?? {};
     const asked = askedByCall(init);
+    const send = withExtras(ports.fetch, init);
     const controlled = isControlled();
     const request = toRequest(input, init, { mark: controlled });
     const url = new URL(request.url);
@@ -159,15 +164,15 @@ export function assembleRetryFetch(
     const policy = asked && { ...resolvePolicy(asked, inherited), cancelTimedOut: true };
     const skipped = skipReason(facts, policy);
     // Whoever wants no retries wants none of the worker either.
-    if (!policy || skipped === 'retry-off') return ports.fetch(controlled ? await aside(request) : request);
+    if (!policy || skipped === 'retry-off') return send(controlled ? await aside(request) : request);
     // What is not for us may be for the worker.
     if (skipped !== undefined)
-      return ports.fetch(
+      return send(
         controlled && !(input instanceof Request) && isAside(request)
           ? toRequest(input, init, { mark: false })
           : request,
       );
-    return served(request, {
+    return served(request, send, {
       facts,
       policy,
       group: groupOf(facts),

@@ -11,7 +11,8 @@ export interface Sending {
 
 export function createSending(
   request: Request,
-  { ports, isControlled }: Pick<Surroundings, 'ports' | 'isControlled'>,
+  send: Ports['fetch'],
+  isControlled: Surroundings['isControlled'],
 ): Sending {
   const { signal } = request;
   const sent = new Set<AbortController>();
@@ -21,13 +22,13 @@ export function createSending(
   return {
     async fetch(attempt, init) {
       const own = isControlled() ? await aside(attempt) : attempt;
-      if (!init?.signal) return init === undefined ? ports.fetch(own) : ports.fetch(own, init);
+      if (!init?.signal) return init === undefined ? send(own) : send(own, init);
       // A signal takes the place of the request's own, which has to go on counting: also while the body is read.
       const either = new AbortController();
       sent.add(either);
       onAbort(init.signal, (reason) => either.abort(reason));
       if (signal.aborted) either.abort(signal.reason);
-      return ports.fetch(own, { ...init, signal: either.signal });
+      return send(own, { ...init, signal: either.signal });
     },
     over(response) {
       if (response?.body) reading?.register(response.body, { request, unlink });
@@ -35,6 +36,39 @@ export function createSending(
     },
   };
 }
+
+/**
+ * The same network, told with each attempt what no standard knows (Node's `dispatcher`, `next`, `proxy` …) or no request
+ * can be asked for (`priority`): a clone may have lost it, and a retry must not go past a proxy.
+ */
+export function withExtras(send: Ports['fetch'], given: RequestInit): Ports['fetch'] {
+  const extras = Object.entries(given).filter(([name]) => !KEPT_BY_REQUEST.includes(name));
+  if (extras.length === 0) return send;
+  return (request, init) => {
+    // An init that says nothing of them would reset them.
+    const { referrer, referrerPolicy } = request;
+    return send(request, { referrer, referrerPolicy, ...init, ...Object.fromEntries(extras) });
+  };
+}
+
+const KEPT_BY_REQUEST: readonly string[] = [
+  'method',
+  'headers',
+  'body',
+  'duplex',
+  'mode',
+  'credentials',
+  'cache',
+  'redirect',
+  'referrer',
+  'referrerPolicy',
+  'integrity',
+  'keepalive',
+  'signal',
+  'window',
+  'retry',
+  'retryOptions',
+];
 
 /**
  * Holds a request until nobody can read its answer any more: Node forgets one that nobody holds, and with it that a signal

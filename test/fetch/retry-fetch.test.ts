@@ -136,6 +136,17 @@ describe('row 11: the signal', () => {
     expect(events.at(-1)).toMatchObject({ type: 'gave-up', reason: 'aborted' });
   });
 
+  test('while a discarded answer is read: at once, too', async () => {
+    const controller = new AbortController();
+    const body = () => new ReadableStream<Uint8Array>({ start: (to) => to.enqueue(new Uint8Array(1)) });
+    const { start, time, warnings } = world({ script: [{ status: 503, body }] });
+    const answer = start(ITEMS, { signal: controller.signal });
+    await time.advance(50);
+    controller.abort(reason);
+    expect(await rejection(answer)).toBe(reason);
+    expect([time.elapsed(), warnings]).toEqual([50, []]);
+  });
+
   test.each([
     ['the first', ['hang' as const]],
     ['a later', [503, 'hang' as const]],
@@ -259,6 +270,19 @@ describe('row 20: what the caller has is left as it is', () => {
     const { call } = world();
     for (const url of ['/relative', 'no url', '']) expect(await rejection(call(url))).toBeInstanceOf(TypeError);
   });
+});
+
+test('what no standard knows is told with every attempt', async () => {
+  const { call, network } = world({ script: [503, 200, 503] });
+  const dispatcher = {};
+  await call(ITEMS, { dispatcher, retry: { backoff: { kind: 'constant', delayMs: 5 } } } as RequestInit);
+  await call(ITEMS, { method: 'POST', dispatcher, priority: 'high' } as RequestInit);
+  expect(network.sent.map(({ init }) => init)).toEqual([
+    expect.objectContaining({ dispatcher, signal: expect.any(AbortSignal) }),
+    expect.objectContaining({ dispatcher, signal: expect.any(AbortSignal) }),
+    { dispatcher, priority: 'high', referrer: 'about:client', referrerPolicy: '' },
+  ]);
+  expect(network.sent[0]?.init).not.toHaveProperty('retry');
 });
 
 describe('beneath a service worker', () => {
