@@ -9,7 +9,7 @@ export interface Surroundings {
   readonly store?: OriginStore;
   /** Absent where there are no origins, and every answer can be read. */
   readonly ownOrigin?: string;
-  /** Does a service worker see what is fetched now? */
+  /** Does a service worker see what is fetched now, or may it? */
   isControlled(): boolean;
   onOnline(listener: () => void): void;
 }
@@ -22,7 +22,11 @@ export function platformSurroundings(): Surroundings {
     // Named only: in a frame without an origin of its own to look at it is an error in some browsers.
     ...('indexedDB' in globalThis ? { store: createOriginStore() } : {}),
     ...(ownOrigin === undefined ? {} : { ownOrigin }),
-    isControlled: () => Boolean(globalThis.navigator?.serviceWorker?.controller),
+    isControlled() {
+      const workers = globalThis.navigator?.serviceWorker;
+      // Chromium's web workers may be controlled and cannot ask: a mark that nobody reads does no harm there.
+      return workers ? workers.controller !== null : 'importScripts' in globalThis;
+    },
     onOnline: (listener) => globalThis.addEventListener?.('online', listener),
   };
 }

@@ -87,6 +87,22 @@ test.describe('under a worker', () => {
     expect(other.hits()[0]?.at).toBeGreaterThanOrEqual(saidAt + 2_000);
   });
 
+  test('a web worker of the page, which cannot ask who sees its requests, adds none either', async ({ site, open }) => {
+    const page = await open('impatient-of-holds');
+    const wire = site.plan([{ status: 503 }]);
+    const status = await page.evaluate(
+      (url) =>
+        new Promise((resolve) => {
+          const worker = new Worker('/fetching-worker.ts', { type: 'module' });
+          worker.onmessage = ({ data }) => resolve(data);
+          worker.postMessage(url);
+        }),
+      site.url + wire.path,
+    );
+    expect(status).toBe(503);
+    expect(wire.hits()).toHaveLength(4);
+  });
+
   test('an abort closes the connection', async ({ site, open }) => {
     const page = await open('impatient-of-holds');
     const wire = site.plan([{ stall: 'headers' }]);

@@ -175,6 +175,19 @@ describe('a POST with a key sends the same bytes each time', () => {
   });
 });
 
+test('a dispatcher that the call names gets every attempt', async () => {
+  let calls = 0;
+  const dispatcher = {
+    dispatch() {
+      calls += 1;
+      throw new Error('no way through');
+    },
+  };
+  const { url, hits } = wire.plan([{}]);
+  expect(await rejection(quick({ attempts: 3 })(url, { dispatcher } as RequestInit))).toMatchObject({ attempts: 3 });
+  expect([calls, hits()]).toEqual([3, []]);
+});
+
 test('what is not repeated goes out as it is, once', async () => {
   const { url, hits } = wire.plan([{ status: 503, body: 'no' }]);
   const answer = await quick()(url, { method: 'POST', body: 'order' });
