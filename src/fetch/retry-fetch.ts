@@ -121,11 +121,7 @@ export function assembleRetryFetch(
   const onFault = (fault: unknown) => warn('a request was answered without retries because of a fault', fault);
   const onVerdict = (problem: unknown) => warn('classify threw or gave no verdict, so the rules decided', problem);
 
-  async function served(
-    request: Request,
-    send: Engine['ports']['fetch'],
-    call: Omit<Call, 'request' | 'tell' | 'keepAlive' | 'signal'>,
-  ): Promise<Response> {
+  async function served(request: Request, send: Engine['ports']['fetch'], call: PlannedCall): Promise<Response> {
     const tell = teller.about(call.facts, call.group, '');
     let attempts = 0;
     const whole: Call = {
@@ -158,26 +154,30 @@ export function assembleRetryFetch(
     const send = withExtras(ports.fetch, init);
     const controlled = isControlled();
     const request = toRequest(input, init, { mark: controlled });
+    let plan: Plan;
+    try {
+      plan = planFor(request, asked);
+    } catch (fault) {
+      onFault(fault);
+      return send(request);
+    }
+    if (plan.do === 'retry') return served(request, send, plan.call);
+    // Whoever wants no retries wants none of the worker either; what else is not for us may be for the worker.
+    if (plan.do === 'never') return send(controlled ? await aside(request) : request);
+    const marked = controlled && !(input instanceof Request) && isAside(request);
+    return send(marked ? toRequest(input, init, { mark: false }) : request);
+  }
+
+  function planFor(request: Request, asked: RetryOptions | false): Plan {
     const url = new URL(request.url);
     url.hash = '';
     const facts = toFacts(request, url, ownOrigin ?? url.origin);
     const policy = asked && { ...resolvePolicy(asked, inherited), cancelTimedOut: true };
     const skipped = skipReason(facts, policy);
-    // Whoever wants no retries wants none of the worker either.
-    if (!policy || skipped === 'retry-off') return send(controlled ? await aside(request) : request);
-    // What is not for us may be for the worker.
-    if (skipped !== undefined)
-      return send(
-        controlled && !(input instanceof Request) && isAside(request)
-          ? toRequest(input, init, { mark: false })
-          : request,
-      );
-    return served(request, send, {
-      facts,
-      policy,
-      group: groupOf(facts),
-      ...(classify && { classify: createClassifier(classify, classifyBody, ports, onVerdict) }),
-    });
+    if (!policy || skipped === 'retry-off') return { do: 'never' };
+    if (skipped !== undefined) return { do: 'leave' };
+    const judge = classify && { classify: createClassifier(classify, classifyBody, ports, onVerdict) };
+    return { do: 'retry', call: { facts, policy, group: groupOf(facts), ...judge } };
   }
 
   return Object.assign(retryFetch, {
@@ -190,3 +190,8 @@ export function assembleRetryFetch(
     }),
   });
 }
+
+type PlannedCall = Omit<Call, 'request' | 'tell' | 'keepAlive' | 'signal'>;
+
+/** What is done with a request: retried here, by nobody, or left to whoever sees it. */
+type Plan = { readonly do: 'retry'; readonly call: PlannedCall } | { readonly do: 'never' | 'leave' };

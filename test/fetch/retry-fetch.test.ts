@@ -345,6 +345,19 @@ describe('beneath a service worker', () => {
   });
 });
 
+test('a fault of ours costs the retries, not the answer', async () => {
+  const { call, network, warnings } = world({ script: [503, 200] });
+  class Odd extends Request {
+    override get headers(): Headers {
+      throw new Error('not here');
+    }
+  }
+  vi.stubGlobal('Request', Odd);
+  expect((await call(ITEMS)).status).toBe(503);
+  expect(network.sent).toHaveLength(1);
+  expect(warnings).toEqual([[expect.stringContaining('because of a fault'), new Error('not here')]]);
+});
+
 describe('one state', () => {
   test('is shared through a store', async () => {
     const store = createMemoryStore();
