@@ -16,7 +16,14 @@ export async function land(
     policy,
     now,
     classify,
-  }: { readonly policy: RetryPolicy; readonly now: () => number; readonly classify: Classifier | undefined },
+    onHeaders,
+  }: {
+    readonly policy: RetryPolicy;
+    readonly now: () => number;
+    readonly classify: Classifier | undefined;
+    /** Told before anybody looks at the answer, which may take its time. */
+    readonly onHeaders: () => void;
+  },
 ): Promise<Landing> {
   let response: Response;
   try {
@@ -26,6 +33,7 @@ export async function land(
     return { attempt, outcome: classify ? await judged(outcome, { error }) : outcome, error };
   }
   try {
+    onHeaders();
     const { status } = response;
     const { verdict } = classify ? await judged({ kind: 'response', status }, { response }) : {};
     return { attempt, outcome: toOutcome(response, verdict, policy, now), response };

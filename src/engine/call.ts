@@ -26,6 +26,8 @@ export interface Call {
   readonly signal?: AbortSignal;
   /** Has whoever asked gone away? Asked before each further attempt. @defaultValue nobody goes */
   readonly isGone?: () => Promise<boolean>;
+  /** May this origin be asked in place of the page's own choice? @defaultValue every one may */
+  readonly mayAsk?: (origin: string) => boolean;
   /** What the user's own function says of an attempt. */
   readonly classify?: Classifier;
   /** The longest that all of it may take now, whatever the policy says. @defaultValue as long as that says */

@@ -48,6 +48,8 @@ export function createClassifier(
   return async (outcome, attempt, landed) => {
     try {
       const verdict: unknown = classify(await see(outcome, landed), attempt);
+      // Nobody waits for it, and nobody is to hear of it either.
+      if (verdict instanceof Promise) verdict.catch(() => {});
       if (verdict === undefined || verdict === 'retry' || verdict === 'deliver') return verdict;
       onProblem(`it returned neither 'retry' nor 'deliver' nor undefined, but ${String(verdict)}`);
     } catch (problem) {

@@ -14,7 +14,7 @@ export async function observe(call: Call, engine: Engine, tell: (would: Would) =
   const { ports, book, guards } = engine;
   const preloaded = await first?.catch(() => undefined);
   const sent = preloaded ? Promise.resolve(preloaded) : ports.fetch(request);
-  const landing = await land(1, sent, { policy, now: ports.now, classify });
+  const landing = await land(1, sent, { policy, now: ports.now, classify, onHeaders: () => {} });
   const { outcome } = landing;
   const final = 'response' in landing && isFinal(outcome, facts, policy);
   const key = { origin: facts.origin, group };

@@ -51,6 +51,9 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   const failures = new Map<number | string, number>();
   /** The attempts up to this one are overdue: their answers are welcome, but nobody counts on them. */
   let overdueUpTo = 0;
+  /** Attempts whose headers have come and whose answer is being looked at. */
+  const answered = new Set<number>();
+  let firstStartedAt = startedAt;
   let lastStartedAt = startedAt;
   let previousDelayMs: number | undefined;
   /** Has anybody been told of trouble? Then they are told how it ended. */
@@ -68,11 +71,17 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   const admission = ({ key }: Target = target) =>
     admit(book.look(key), facts.path, { now: ports.now(), deadline: toWall(deadline()), policy });
 
+  /** May a server that is one of several find out whether it is back? Others stand in for it, so nobody else would. */
+  const mayTry = ({ key }: Target): boolean =>
+    targets.length > 1 && mayProbe(book.look(key).circuit, ports.now(), guards.circuit);
+
+  /** The state of a circuit, as far as it keeps this request away. */
+  const stateOf = (other: Target) =>
+    mayTry(other) ? 'closed' : circuitState(book.look(other.key).circuit, ports.now());
+
   /** Would this server be asked at once? */
   const isFree = (other: Target): boolean =>
-    circuitState(book.look(other.key).circuit, ports.now()) === 'closed' &&
-    admission(other).do === 'go' &&
-    (other.notBefore ?? 0) <= now();
+    stateOf(other) === 'closed' && admission(other).do === 'go' && (other.notBefore ?? 0) <= now();
 
   /** The next server in turn; one that would not be asked at once is passed over, which costs no attempt. */
   function nextTarget(): Target {
@@ -89,6 +98,10 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     if (refused === 'probe' && admitted.do !== 'wait') {
       // One attempt is all that a probe has.
       passing = true;
+      evidence.takePlace(target);
+      return launch({ cost, as: 'probe' });
+    }
+    if (as === undefined && refused === 'none' && admitted.do === 'go' && mayTry(target)) {
       evidence.takePlace(target);
       return launch({ cost, as: 'probe' });
     }
@@ -169,12 +182,18 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     if (attempt === 1) begin();
     if (sender.cutsOff) cutOff();
     lastStartedAt = now();
+    if (attempt === 1) firstStartedAt = lastStartedAt;
     counted += 1;
     evidence.launched(attempt, target, { as, passing: disproves });
     const sent = preload
       ? preload.then((first) => first ?? ports.fetch(request))
       : sender.send(target, counted >= policy.attempts);
-    flights.latest = land(attempt, sent, { policy, now: ports.now, classify: call.classify });
+    flights.latest = land(attempt, sent, {
+      policy,
+      now: ports.now,
+      classify: call.classify,
+      onHeaders: () => answered.add(attempt),
+    });
     flights.launched = attempt;
     if (cost !== undefined) paid.set(attempt, { cost, target });
     flights.inFlight.set(attempt, flights.latest);
@@ -208,13 +227,16 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   /** How many are under way that may well bring an answer. */
   const hopes = (): number => [...flights.inFlight.keys()].filter((attempt) => attempt > overdueUpTo).length;
 
+  /** Has an answer begun that is still being looked at? Then no clock runs. */
+  const looksAt = (): boolean => [...flights.inFlight.keys()].some((attempt) => answered.has(attempt));
+
   const parks = (record: OriginRecord, at: number): boolean =>
     isParked(record, { now: at, deadline: toWall(deadline()), policy, guards });
 
   /** What follows an attempt that failed or is overdue; a retry is paid for. Moves on to the next server if there is one. */
   async function decide(outcome: Outcome, failed: Target): Promise<{ decision: NextStep; cost: number }> {
     // A retry waits anyway: what it may cost is decided by what is stored, however long that takes to read.
-    await book.loading();
+    await loadedInTime();
     if (failed === target && rotates(outcome, policy)) target = nextTarget();
     const replayable = (await flights.body?.isReplayable()) !== false && sender.canPass(target);
     // Whoever reloads asks anew, and has waited already.
@@ -236,8 +258,8 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       deadline: deadline(),
       replayable,
       circuit: {
-        state: circuitState(circuit, at),
-        parked: parks(record, at),
+        state: stateOf(target),
+        parked: stateOf(target) !== 'closed' && parks(record, at),
         attempts: attemptsAllowed(circuit, policy.attempts, guards.circuit),
       },
       online: ports.isOnline(),
@@ -282,14 +304,22 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   /** One of several has failed: another takes its place at once, unless waiting is called for. Then the others are waited for. */
   async function replace(outcome: Outcome, failed: Target, phase: Phase): Promise<Phase> {
     const { decision, cost } = await decide(outcome, failed);
+    const goes = decision.do === 'retry' && decision.by === 'backoff' && admission().do === 'go' && !looksAt();
+    if (goes) tellOfRetry(outcome, { ...decision, delayMs: 0 });
+    else if (decision.do === 'retry') refund(cost);
+    // At once: what lands while a connection is freed may be the answer.
+    const next = goes ? launch({ cost }) : phase;
     await freeConnection();
-    if (decision.do !== 'retry') return phase;
-    if (decision.by !== 'backoff' || admission().do !== 'go') {
-      refund(cost);
-      return phase;
-    }
-    tellOfRetry(outcome, { ...decision, delayMs: 0 });
-    return launch({ cost });
+    return next;
+  }
+
+  /** Of a store that does not answer, a request that has to end in time does not wait for the end. */
+  async function loadedInTime(): Promise<void> {
+    const loading = book.loading();
+    if (loading === undefined || !policy.hardTotal) return loading;
+    const limit = ports.sleep(Math.max(0, deadline() - now()));
+    await Promise.race([loading, limit.done]);
+    limit.cancel();
   }
 
   function tellOfRetry(outcome: Outcome, decision: NextStep & { do: 'retry' }): void {
@@ -312,6 +342,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     const may =
       counted < attemptsAllowed(circuit, policy.attempts, guards.circuit) &&
       hopes() <= max &&
+      !looksAt() &&
       circuitState(circuit, ports.now()) === 'closed' &&
       admission().do === 'go' &&
       (target.notBefore ?? 0) <= now() &&
@@ -322,6 +353,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       book.affords(key, cost);
     if (!may || !hedging.take(key, ports.now())) return { ...phase, hedgeAt: undefined };
     reserve(cost);
+    troubled = true;
     call.tell({ type: 'hedge-launched', attempt: counted + 1 });
     return launch({ cost, hedge: true });
   }
@@ -329,7 +361,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   /** A server that has nothing left for us gets nothing extra. */
   function hint(response: Response, { key }: Target): void {
     const waitMs = rateLimitWaitMs(response.headers.get('RateLimit'));
-    if (waitMs !== undefined) hedging.pause(key, ports.now() + waitMs);
+    if (waitMs !== undefined) hedging.pause(key, ports.now() + Math.min(waitMs, MOST_HINTED_MS));
   }
 
   /** No connection is held through a wait. */
@@ -358,6 +390,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   /** The newest attempt is overdue: the next may start beside it, if not too many of this origin are overtaken. */
   async function overtake(): Promise<Phase> {
     const newest = flights.launched;
+    if (looksAt()) return { kind: 'flying' };
     if (!overtakes()) {
       // A probe that does not answer has found out enough.
       evidence.overdue(newest);
@@ -370,15 +403,15 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     if (leave === undefined) return { kind: 'flying' };
     let overtaken = false;
     try {
-      const overdue = flights.inFlight.get(newest);
-      evidence.overdue(newest);
+      const stuck = Promise.all(flights.inFlight.values());
+      for (const attempt of flights.inFlight.keys()) evidence.overdue(attempt);
       overdueUpTo = newest;
       const timeout = { kind: 'timeout', afterMs: policy.attemptTimeoutMs } as const;
       const verdict = await call.classify?.(timeout, newest, {});
       failedBy(timeout);
       const next = await react(verdict === undefined ? timeout : { ...timeout, verdict }, evidence.targetOf(newest));
       overtaken = next.kind === 'waiting' || next.kind === 'parked';
-      if (overtaken) void overdue?.then(leave);
+      if (overtaken) void stuck.then(leave);
       return next;
     } finally {
       if (!overtaken) leave();
@@ -393,7 +426,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   function msUntil(phase: Phase): number | undefined {
     // Whether the worker is still kept alive is looked at every now and then.
     const look = call.ceilingMs && isLong(phase) ? now() + LOOK_MS : NEVER;
-    const at = Math.min(wakeAt(phase) ?? NEVER, policy.hardTotal ? deadline() : NEVER, look);
+    const at = Math.min(wakeAt(phase) ?? NEVER, policy.hardTotal && !looksAt() ? deadline() : NEVER, look);
     return at === NEVER ? undefined : at - now();
   }
 
@@ -430,10 +463,12 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   function deliver(landing: Landing & { response: Response }, phase: Phase): Result {
     const payment = paid.get(landing.attempt);
+    const { key } = evidence.targetOf(landing.attempt);
     refund(payment?.cost, payment?.target, true);
+    evidence.letGo();
     if (phase.kind === 'waiting' || phase.kind === 'held') refund(phase.cost);
     if (flights.launched === 1 && !saysNothing(landing, facts)) {
-      book.record(target.key, { kind: 'first-try-succeeded', at: ports.now() });
+      book.record(key, { kind: 'first-try-succeeded', at: ports.now() });
     }
     // Where the answer came from elsewhere, the first would have taken longer still.
     if (hedges && (landing.attempt === 1 || flights.inFlight.has(1))) {
@@ -444,8 +479,8 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   }
 
   function giveUp(reason: GiveUpReason): Result {
-    const failed = flights.response ?? (facts.choosy ? undefined : flights.failure);
-    if (flights.launched > 0 && reason !== 'offline' && (failed || overdueUpTo > 0)) evidence.failed();
+    const counts = flights.response !== undefined || !facts.choosy;
+    if (flights.launched > 0 && reason !== 'offline' && counts) evidence.failed();
     const status = counted > 0 ? flights.response?.status : undefined;
     call.tell({ type: 'gave-up', attempts: counted, status, reason });
     if (flights.response) return { response: flights.response };
@@ -460,7 +495,6 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   const preload = call.first && (await isUnderWay(call.first)) ? call.first : undefined;
   const sentAlready = preload !== undefined || call.raced === true;
   if (targets.length > 1 && !sentAlready && !isFree(target)) target = nextTarget();
-  const firstStartedAt = now();
   // What the browser has sent already is not held back.
   for (let phase = sentAlready ? launch({ preload }) : start(); ; ) {
     if (call.signal?.aborted) {
@@ -490,7 +524,9 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       const { attempt, outcome } = landing;
       const from = evidence.targetOf(attempt);
       keep(landing, flights);
-      const final = 'response' in landing && isFinal(outcome, facts, policy);
+      // What has won the browser's own race is with the page already.
+      const has = 'response' in landing && call.raced === true && attempt === 1 && landing.response.ok;
+      const final = has || ('response' in landing && isFinal(outcome, facts, policy));
       evidence.landed(landing, final);
       if (hedges && 'response' in landing) hint(landing.response, from);
       if (final) return deliver(landing, phase);
@@ -506,9 +542,11 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       }
     } else if (wokenMs !== undefined) {
       phase = hasten(phase, wokenMs);
-    } else if (policy.hardTotal && now() >= deadline()) {
+    } else if (policy.hardTotal && now() >= deadline() && !looksAt()) {
+      // Whatever had no answer until now has failed, unless it never could have one.
+      if (phase.kind !== 'offline') for (const late of flights.inFlight.keys()) evidence.overdue(late);
       letGo(phase);
-      return giveUp('deadline');
+      return giveUp(phase.kind === 'offline' ? 'offline' : 'deadline');
     } else if (call.ceilingMs && isLong(phase) && now() < phase.until) {
       if (phase.until > deadline()) phase = endWait(phase);
     } else if (
@@ -551,10 +589,12 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   }
 
   function endOfWait({ cost }: Phase & { kind: 'waiting' }): Phase {
+    // An answer that has begun is looked at before anything else is sent.
+    if (looksAt()) return { kind: 'waiting', until: now() + LOOK_AGAIN_MS, cost };
     const at = ports.now();
     const record = book.look(target.key);
     // The circuit may have opened meanwhile: then nobody retries alone, and the price of it comes back.
-    if (circuitState(record.circuit, at) !== 'closed') {
+    if (stateOf(target) !== 'closed') {
       refund(cost);
       return parks(record, at) ? park() : { kind: 'stopped', reason: 'circuit' };
     }
@@ -601,6 +641,9 @@ const saysMore = (outcome: Outcome): boolean =>
   outcome.kind === 'response' && (outcome.time?.retryAfter ?? null) !== null;
 
 const LOOK_MS = 5_000;
+const LOOK_AGAIN_MS = 50;
+/** No server is believed for longer that it has nothing left. */
+const MOST_HINTED_MS = 60_000;
 const NEVER = Number.POSITIVE_INFINITY;
 /** How long the first requests of a worker wait for the stored state; one that may be refused has more at stake. */
 const LOAD_MS = 20;

@@ -1,3 +1,4 @@
+import type { RequestFacts } from '../policy/index.js';
 import { cacheBypass, mayCutOff, mayRebuild, takesOriginal } from '../policy/replay.js';
 import type { Call, Engine } from './call.js';
 import type { Flights } from './flights.js';
@@ -31,7 +32,7 @@ export function createSender({ request, facts, policy }: Call, flights: Flights,
     send(target, last) {
       const attempt = flights.launched + 1;
       const reload = bypass(target) === 'reload';
-      const told = policy.retryAttemptHeader && attempt > 1 && target.facts.sameOrigin && mayRebuild(facts);
+      const told = policy.retryAttemptHeader && attempt > 1 && target.facts.sameOrigin && mayTell(facts);
       const init = {
         ...(reload ? { cache: 'reload' as const } : {}),
         ...(told ? { headers: withAttempt(request.headers, attempt - 1) } : {}),
@@ -55,6 +56,9 @@ export function createSender({ request, facts, policy }: Call, flights: Flights,
     return response;
   }
 }
+
+/** Without CORS the browser would drop the header, and the request would be rebuilt for nothing. */
+const mayTell = (facts: RequestFacts): boolean => facts.mode !== 'no-cors' && mayRebuild(facts);
 
 /** As the Fetch Retry proposal names it; a first attempt has none. */
 function withAttempt(headers: Headers, retry: number): Headers {

@@ -1,5 +1,6 @@
+import { mayMirror } from '../policy/eligibility.js';
 import type { RequestFacts } from '../policy/index.js';
-import { isForMirrors, mayMirror } from '../policy/mirrors.js';
+import { isForMirrors } from '../policy/mirrors.js';
 import type { Call } from './call.js';
 import type { OriginKey } from './origin-book.js';
 
@@ -18,7 +19,7 @@ export interface Target {
 }
 
 /** The server that the page asked, and its mirrors if this request may go to them. */
-export function targetsOf({ facts, group, policy }: Call): readonly [Target, ...Target[]] {
+export function targetsOf({ facts, group, policy, mayAsk = () => true }: Call): readonly [Target, ...Target[]] {
   const target = (origin: string): Target => ({
     key: { origin, group },
     facts: origin === facts.origin ? facts : { ...facts, origin, sameOrigin: false },
@@ -28,8 +29,8 @@ export function targetsOf({ facts, group, policy }: Call): readonly [Target, ...
   });
   const own = target(facts.origin);
   if (policy.mirrors.length === 0 || !mayMirror(facts)) return [own];
-  const others = policy.mirrors.filter((origin) => origin !== facts.origin);
-  return [own, ...others.map(target)];
+  const others = new Set(policy.mirrors.filter((origin) => origin !== facts.origin && mayAsk(origin)));
+  return [own, ...[...others].map(target)];
 }
 
 /** The same request for another server, who does not learn who asks unless `credentials` says so. */

@@ -1,6 +1,21 @@
 import type { Classify } from '../engine/index.js';
-import { checkBudgetOptions, checkCircuitOptions, duration, flag, func, object, refuse } from '../policy/check.js';
-import { type BudgetOptions, type CircuitPolicy, checkRetryOptions, type RetryOptions } from '../policy/index.js';
+import {
+  checkBudgetOptions,
+  checkCircuitOptions,
+  duration,
+  flag,
+  func,
+  isRetryOption,
+  object,
+  refuse,
+} from '../policy/check.js';
+import {
+  type BudgetOptions,
+  type CircuitPolicy,
+  checkRetryOptions,
+  RetryLayerError,
+  type RetryOptions,
+} from '../policy/index.js';
 import type { LayerEvent } from '../protocol/index.js';
 
 /** What a retrying fetch can be told besides its policy. All of it is optional. */
@@ -27,17 +42,25 @@ export interface RetryRequestInit extends RequestInit {
   readonly retryOptions?: RetryOptions;
 }
 
-const fetchOptions = object({
+const FETCH_OPTIONS = {
   classify: func,
   classifyBody: flag,
   onEvent: func,
   budget: checkBudgetOptions,
   circuit: checkCircuitOptions,
   fetch: func,
-});
+};
+const fetchOptions = object(FETCH_OPTIONS, [], (key) =>
+  isRetryOption(key) ? 'into the policy, before them' : undefined,
+);
 
 /** Throws a {@link RetryLayerError} that names the option, the value and the remedy. */
 export function checkRetryFetch(policy: unknown, options: unknown): void {
+  const astray = Object.keys(Object(policy)).find((key) => Object.hasOwn(FETCH_OPTIONS, key) && !isRetryOption(key));
+  if (astray !== undefined) {
+    const message = `policy.${astray} is not an option; it belongs into the options, after the policy`;
+    throw new RetryLayerError('unknown-option', message, `policy.${astray}`);
+  }
   checkRetryOptions(policy, 'policy');
   fetchOptions(options, 'options');
   if ((options as RetryFetchOptions).fetch === undefined && typeof globalThis.fetch !== 'function') {

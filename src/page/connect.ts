@@ -1,5 +1,7 @@
 import { createWarner } from '../engine/warner.js';
-import { isCompatible, type LayerEvent, type LayerStatus, VERSION } from '../protocol/index.js';
+import { isCompatible, type LayerEvent, type LayerStatus, type PageMessage, VERSION } from '../protocol/index.js';
+import { createBridge, type Line, post, type RetryFetch } from './bridge.js';
+import { createHeartbeat } from './heartbeat.js';
 import { createListeners, type Listener } from './listeners.js';
 import { ask } from './questions.js';
 import { type ConnectState, register, serviceWorkers } from './register.js';
@@ -9,6 +11,10 @@ export interface ConnectOptions {
   readonly scope?: string;
   /** `module` for a worker script with imports that no bundler has resolved. @defaultValue 'classic' */
   readonly type?: WorkerType;
+  /** Puts `retries.fetch` in the place of `window.fetch`. @defaultValue false */
+  readonly patchFetch?: boolean;
+  /** Keeps the worker alive while requests of this page wait in it. @defaultValue true */
+  readonly heartbeat?: boolean;
 }
 
 /** A page's line to the worker. */
@@ -23,6 +29,17 @@ export interface Retries {
   on<Type extends LayerEvent['type']>(type: Type, listener: Listener<Type>): () => void;
   /** What the worker knows and has done; `undefined` if it does not answer within 2 s or there is none. */
   status(): Promise<LayerStatus | undefined>;
+  /** `fetch` that tells the worker what this call asks for, and that it was called off. */
+  readonly fetch: RetryFetch;
+  /** Ends waits that no server has asked for, of one origin or of all. These and the next: `false` if nobody has done it. */
+  retryNow(origin?: string): Promise<boolean>;
+  /** Leaves all requests alone from now on, in every tab, until `resume()`; also after the worker was stopped. */
+  pause(): Promise<boolean>;
+  resume(): Promise<boolean>;
+  /** Forgets what is remembered of an origin, or of all: budgets are full, holds over and circuits closed. */
+  reset(origin?: string): Promise<boolean>;
+  /** Takes the worker out of the browser, with all that it has kept. Pages that it controls have plain fetches at once. */
+  retire(): Promise<boolean>;
 }
 
 /** `connect` resolves within this time, whatever the browser does. */
@@ -38,17 +55,28 @@ export async function connect(workerUrl: string | URL, options: ConnectOptions =
   const warn = createWarner();
   const listeners = createListeners(warn);
   const container = serviceWorkers();
-  container?.addEventListener('message', ({ data }) => listeners.receive(data));
+  const heart = createHeartbeat(() => say({ kind: 'beat' }));
+  const onMessage = ({ data }: MessageEvent): void => {
+    const event = listeners.receive(data);
+    if (event && options.heartbeat !== false) heart.hear(event);
+  };
+  container?.addEventListener('message', onMessage);
   // With `addEventListener` alone, messages wait for the end of the page's load.
   container?.startMessages();
 
-  const hello = async (to: ServiceWorker | null | undefined) =>
-    to ? (await ask(to, { kind: 'hello', version: VERSION }, 'welcome', HELLO_MS))?.version : undefined;
+  let line: Line | undefined;
+  const hello = async (to: ServiceWorker | null | undefined) => {
+    const welcome = to && (await ask(to, { kind: 'hello', version: VERSION }, 'welcome', HELLO_MS));
+    if (welcome) line = { worker: to, nonce: welcome.nonce, fragments: welcome.fragments };
+    return welcome?.version;
+  };
   // Before anything is registered: a message to the old worker while a new one wants to take its place keeps the old
   // one busy, and Chromium then lets the new one wait for half a minute.
   const before = container?.controller;
   const versionBefore = await hello(before);
-  const registered = await register(workerUrl, options, CONNECT_MS - 2 * HELLO_MS);
+  const { scope, type } = options;
+  const where = { ...(scope === undefined ? {} : { scope }), ...(type === undefined ? {} : { type }) };
+  const registered = await register(workerUrl, where, CONNECT_MS - 2 * HELLO_MS);
   const { registration, error } = registered;
   // A new version that cannot be had leaves the old one at work.
   const old = registered.state === 'failed' && versionBefore !== undefined;
@@ -68,6 +96,22 @@ export async function connect(workerUrl: string | URL, options: ConnectOptions =
   // A page that is claimed later, or handed to a new version, has to be known there as well.
   container?.addEventListener('controllerchange', () => void hello(container.controller));
 
+  const say = (message: PageMessage): void => {
+    const to = worker();
+    if (to) post(to, message);
+  };
+  const done = async (message: PageMessage): Promise<boolean> => {
+    const to = worker();
+    return to !== undefined && (await ask(to, message, 'done')) !== undefined;
+  };
+  const plainFetch = globalThis.fetch.bind(globalThis);
+  const bridge = createBridge(() => (line && line.worker === container?.controller ? line : undefined), plainFetch);
+  const patched = globalThis.fetch;
+  if (options.patchFetch) globalThis.fetch = bridge;
+  // Chromium has no such event in workers.
+  const onOnline = (): void => say({ kind: 'online' });
+  globalThis.addEventListener?.('online', onOnline);
+
   // Whoever listens as soon as `connect` has resolved hears the events that came while it was under way.
   setTimeout(listeners.open);
 
@@ -76,6 +120,21 @@ export async function connect(workerUrl: string | URL, options: ConnectOptions =
     ...(error === undefined ? {} : { error }),
     ...(workerVersion === undefined ? {} : { workerVersion }),
     on: listeners.on,
+    fetch: bridge,
+    retryNow: (origin) => done({ kind: 'retry-now', ...(origin === undefined ? {} : { origin }) }),
+    pause: () => done({ kind: 'pause' }),
+    resume: () => done({ kind: 'resume' }),
+    reset: (origin) => done({ kind: 'reset', ...(origin === undefined ? {} : { origin }) }),
+    async retire() {
+      const retired = await done({ kind: 'retire' });
+      line = undefined;
+      heart.stop();
+      globalThis.removeEventListener?.('online', onOnline);
+      container?.removeEventListener('message', onMessage);
+      if (globalThis.fetch === bridge) globalThis.fetch = patched;
+      // A worker that does not answer is taken out all the same.
+      return (await registration?.unregister().catch(() => false)) || retired;
+    },
     async status() {
       const to = worker();
       return to && (await ask(to, { kind: 'status' }, 'status'))?.status;

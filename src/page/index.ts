@@ -4,6 +4,7 @@ export type {
   CircuitChanged,
   EventOf,
   GaveUp,
+  HedgeLaunched,
   HoldEnded,
   HoldStarted,
   LayerEvent,
@@ -15,6 +16,8 @@ export type {
   RetryScheduled,
   Waiting,
 } from '../protocol/index.js';
+export { type RetryFetch, withRetry } from './bridge.js';
+export type { CallOptions, FetchRetryOptions } from './call-options.js';
 export { type ConnectOptions, connect, type Retries } from './connect.js';
 export type { Listener } from './listeners.js';
 export type { ConnectState } from './register.js';

@@ -6,8 +6,8 @@ export type Listener<Type extends LayerEvent['type']> = (event: EventOf<Type>) =
 export interface Listeners {
   /** Returns a function that ends it. */
   on<Type extends LayerEvent['type']>(type: Type, listener: Listener<Type>): () => void;
-  /** Takes a message from the worker; anything that is not an event of ours is ignored. */
-  receive(data: unknown): void;
+  /** Takes a message from the worker, and returns its event; anything that is not a new event of ours is ignored. */
+  receive(data: unknown): LayerEvent | undefined;
   /** Hands on what has come so far, and from now on everything at once. */
   open(): void;
 }
@@ -46,11 +46,12 @@ export function createListeners(warn: (problem: string) => void): Listeners {
     receive(data) {
       const message = parseWorkerMessage(data);
       if (message === 'malformed') warn('the worker sent a message that this version does not understand');
-      if (typeof message !== 'object' || message.kind !== 'event' || seen.has(message.seq)) return;
+      if (typeof message !== 'object' || message.kind !== 'event' || seen.has(message.seq)) return undefined;
       seen.add(message.seq);
       if (seen.size > REMEMBERED) seen.delete([...seen][0] ?? '');
       if (early === undefined) tell(message.event);
       else early.push(message.event);
+      return message.event;
     },
     open() {
       const waiting = early ?? [];

@@ -11,12 +11,17 @@ export type Check = (value: unknown, path: string) => void;
  * all of `required`.
  */
 export const object =
-  (checks: Readonly<Record<string, Check>>, required: readonly string[] = []): Check =>
+  (
+    checks: Readonly<Record<string, Check>>,
+    required: readonly string[] = [],
+    /** Where an option belongs that is not one here. */
+    belongs: (key: string) => string | undefined = () => undefined,
+  ): Check =>
   (value, path) => {
     if (!isPlain(value)) refuse(value, path, 'must be an object', `it may have ${Object.keys(checks).join(', ')}`);
     for (const [key, inner] of Object.entries(value)) {
       const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
-      if (!check) throw unknownOption(within(path, key), Object.keys(checks));
+      if (!check) throw unknownOption(within(path, key), Object.keys(checks), belongs(key));
       if (inner !== undefined) check(inner, within(path, key));
     }
     const absent = required.find((key) => (value as Record<string, unknown>)[key] === undefined);
@@ -41,7 +46,7 @@ export const flag: Check = (value, path) => {
 };
 
 export const func: Check = (value, path) => {
-  if (typeof value !== 'function') refuse(value, path, 'must be a function');
+  if (typeof value !== 'function') refuse(value, path, 'must be a function', 'or left out');
 };
 
 export const text: Check = (value, path) => {
@@ -163,11 +168,11 @@ const origin: Check = (value, path) => {
   }
 };
 
-const OFF = 'to switch retries off, use `retry: false`';
+const OFF = 'to switch retries off, use `retry: false`, or `defaults: false`';
 const TOTAL_MS = duration(1, MAX_KEPT_ALIVE_MS, 'browsers stop a worker that waits longer');
 const RETRIES = number(0, 9_999, { whole: true, remedy: OFF });
 
-const retryOptions = object({
+const RETRY_OPTIONS: Readonly<Record<string, Check>> = {
   attempts: number(1, 10_000, { whole: true, remedy: OFF }),
   retries: RETRIES,
   maxAttempts: RETRIES,
@@ -198,7 +203,14 @@ const retryOptions = object({
   holdScope: oneOf('auto', 'path', 'group'),
   circuit: oneOf('suppress', 'reject'),
   mediaRanges: flag,
-});
+};
+const BESIDE = ['match', 'classify', 'classifyBody', 'raceNetwork', 'name'];
+const retryOptions = object(RETRY_OPTIONS, [], (key) =>
+  BESIDE.includes(key) ? 'beside `retry`, to a route' : undefined,
+);
+
+/** Is this the name of an option that says how to retry? */
+export const isRetryOption = (key: string): boolean => Object.hasOwn(RETRY_OPTIONS, key);
 
 /** Throws a {@link RetryLayerError} unless `value` is a {@link RetryOptions}. */
 export function checkRetryOptions(value: unknown, path: string): asserts value is RetryOptions {
@@ -270,13 +282,15 @@ export const checkCircuitOptions: Check = object({
   attemptsDivisor: number(1, 1_000),
 });
 
-function unknownOption(path: string, known: readonly string[]): RetryLayerError {
-  return new RetryLayerError('unknown-option', `${path} is not an option; there are ${known.join(', ')}`, path);
+function unknownOption(path: string, known: readonly string[], place: string | undefined): RetryLayerError {
+  const remedy = place === undefined ? `there are ${known.join(', ')}` : `it belongs ${place}`;
+  return new RetryLayerError('unknown-option', `${path} is not an option; ${remedy}`, path);
 }
 
 function show(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`;
   if (typeof value === 'function') return 'a function';
+  if (value instanceof RegExp) return 'a RegExp';
   if (typeof value === 'object' && value !== null)
     return Array.isArray(value) ? 'a list' : isPlain(value) ? 'an object' : 'an object that is not plain';
   return typeof value === 'bigint' ? `${value}n` : String(value);

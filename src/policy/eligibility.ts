@@ -55,7 +55,7 @@ export const isSafe = (method: string): boolean => SAFE_METHODS.includes(method)
  */
 export function skipReason(request: RequestFacts, policy: RetryPolicy | false): SkipReason | undefined {
   if (request.protocol !== 'https:' && request.protocol !== 'http:') return 'protocol';
-  if (policy === false || !looksAfter(policy)) return 'retry-off';
+  if (policy === false || !looksAfter(request, policy)) return 'retry-off';
   if (!methodAllowed(request, policy)) return 'method';
   // Legal or not, its miss is an answer of the cache, and no server can mend it.
   if (request.cache === 'only-if-cached') return 'only-if-cached';
@@ -66,8 +66,17 @@ export function skipReason(request: RequestFacts, policy: RetryPolicy | false): 
 }
 
 /** One that may be refused, or asked of a mirror, is looked at even if it is never repeated. */
-const looksAfter = ({ attempts, circuit, mirrors }: RetryPolicy): boolean =>
-  attempts > 1 || circuit === 'reject' || mirrors.length > 0;
+const looksAfter = (request: RequestFacts, { attempts, circuit, mirrors }: RetryPolicy): boolean =>
+  attempts > 1 || circuit === 'reject' || (mirrors.length > 0 && mayMirror(request));
+
+/**
+ * May this request be answered by another server? Only what is read, and no documents or workers, whose origin is what
+ * they are; nor what another server could not answer as well: without CORS there is neither integrity nor a range.
+ */
+export const mayMirror = ({ method, mode, destination, choosy, range }: RequestFacts): boolean =>
+  (method === 'GET' || method === 'HEAD') &&
+  (mode === 'cors' || (mode === 'no-cors' && !choosy && !range)) &&
+  !['worker', 'sharedworker', 'serviceworker', 'document', 'iframe', 'frame'].includes(destination);
 
 const MEDIA = ['audio', 'video', 'track'];
 const UNTOUCHED = ['embed', 'object', 'report'];

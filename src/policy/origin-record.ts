@@ -102,9 +102,14 @@ function change({ budget, hold, circuit }: OriginRecord, event: OriginEvent, gua
   }
 }
 
+/** Failed attempts are not worth keeping a record for any longer. */
+const REMEMBERED_MS = 60_000;
+
 /** A record that says no more than a new one need not be kept. */
-export function isInitial({ budget, hold, circuit }: OriginRecord, now: number, guards: Guards): boolean {
+export function isInitial({ budget, hold, circuit, usedAt }: OriginRecord, now: number, guards: Guards): boolean {
   const full = isFull(budget, now, guards.budget);
   const quiet = circuit.openUntil === 0 && circuit.failures === 0 && now - circuit.changedAt >= guards.circuit.resetMs;
-  return full && quiet && !isHolding(hold, now);
+  // Where other servers stand in for it, nothing but its attempts shows that one keeps failing.
+  const remembers = circuit.recent.includes('0') && now - usedAt < REMEMBERED_MS;
+  return full && quiet && !remembers && !isHolding(hold, now);
 }

@@ -5,6 +5,7 @@ export type {
   CircuitChanged,
   EventOf,
   GaveUp,
+  HedgeLaunched,
   HoldEnded,
   HoldStarted,
   LayerEvent,

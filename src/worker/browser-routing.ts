@@ -17,6 +17,7 @@ export type IsRaced = (match: string | undefined) => boolean | Promise<boolean>;
 export function routeInBrowser(
   scope: ServiceWorkerGlobalScope,
   routes: readonly StaticRoute[],
+  isShared: () => boolean,
   notes: Notes,
   onProblem: (problem: unknown) => void,
 ): IsRaced {
@@ -28,23 +29,34 @@ export function routeInBrowser(
 
   scope.addEventListener('install', (event: InstallEvent) => {
     const add = async (): Promise<void> => {
+      // What somebody else's listener may want to answer has to come to the worker.
+      const ours = routes.filter(({ source }) => source !== 'network' || !isShared());
       try {
-        await event.addRoutes?.(routes.map(toRule));
+        await event.addRoutes?.(ours.map(toRule));
         taken = event.addRoutes !== undefined;
       } catch (problem) {
         taken = false;
         onProblem(problem);
       }
-      // Not for the installation to wait for.
-      if (raced.size > 0) notes.set(key, taken ? wanted : '');
+      // Not for the installation to wait for. An older version may go on beside this one, with routes of its own.
+      if (raced.size > 0) void remember(taken);
     };
     event.waitUntil(add());
   });
 
   const look = async (): Promise<boolean> => {
     await notes.loaded();
-    taken ??= notes.get(key) === wanted;
+    taken ??= known().includes(wanted);
     return taken;
+  };
+  const known = (): readonly unknown[] => {
+    const noted = notes.get(key);
+    return Array.isArray(noted) ? noted : [];
+  };
+  const remember = async (taken: boolean): Promise<void> => {
+    await notes.loaded();
+    const others = known().filter((text) => text !== wanted);
+    notes.set(key, [...others, ...(taken ? [wanted] : [])].slice(-2).map(String));
   };
   const looked = raced.size > 0 && look();
 

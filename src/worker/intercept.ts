@@ -82,6 +82,7 @@ export function createIntercept(around: Surroundings): Intercept {
           classify: createClassifier(found.classify, found.classifyBody, ports, onVerdict),
         }),
         ...(signal ? { signal } : {}),
+        mayAsk: (origin: string) => !csp.skips(request, new URL(origin + url.pathname)),
         ...(policy.totalMs > MAX_TOTAL_MS && {
           ceilingMs: () => pulse.ceilingMs(clientId, ports.now() - startedAt),
         }),

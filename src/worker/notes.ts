@@ -8,7 +8,7 @@ export interface Notes {
   loaded(): Promise<void>;
   get(key: string): unknown;
   /** Known at once, and written behind: what cannot be kept lasts as long as the worker. `undefined` deletes. */
-  set(key: string, value: string | true | undefined): void;
+  set(key: string, value: string | readonly string[] | true | undefined): void;
 }
 
 interface Note {

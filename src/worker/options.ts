@@ -5,6 +5,7 @@ import {
   checkCircuitOptions,
   flag,
   func,
+  isRetryOption,
   method,
   number,
   object,
@@ -39,7 +40,8 @@ export interface RetryLayerOptions {
   readonly sample?: number;
   /**
    * Lets pages say in a URL's fragment what a single call asks for. `false` where somebody else's routes in this worker
-   * look at the whole URL: it is told by message then. @defaultValue true
+   * look at the whole URL: it is told by message then. @defaultValue true, unless another `fetch` listener is added after
+   * this layer's
    */
   readonly fragments?: boolean;
   /** Takes over pages that are open already when the worker is first installed. @defaultValue true */
@@ -95,7 +97,20 @@ export interface Candidate {
 }
 
 const retry = (value: unknown, path: string): void => {
-  if (value !== false) checkRetryOptions(value, path);
+  if (value === false) return;
+  checkRetryOptions(value, path);
+  for (const [index, origin] of (value.mirrors ?? []).entries()) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+      refuse(origin, `${path}.mirrors[${index}]`, 'must be an origin', 'as browsers write it, without a default port');
+    }
+  }
+};
+
+const defaults = (value: unknown, path: string): void => {
+  retry(value, path);
+  const { mirrors } = Object(value) as RetryOptions;
+  // By default every request of a page is meant, those to other sites as well.
+  if (mirrors?.length) refuse(mirrors, `${path}.mirrors`, 'must belong to a route', 'name what the mirrors have');
 };
 
 const match = (value: unknown, path: string): void => {
@@ -127,6 +142,7 @@ const routeObject = object(
     name: text,
   },
   ['match'],
+  (key) => (isRetryOption(key) ? 'into `retry`' : undefined),
 );
 
 const route = (value: unknown, path: string): void => {
@@ -139,21 +155,25 @@ const route = (value: unknown, path: string): void => {
   if (retry === false) refuse(retry, `${path}.retry`, 'must not be false to be raced', remedy);
 };
 
-const checkOptions = object({
-  routes: arrayOf(route),
-  defaults: retry,
-  budget: checkBudgetOptions,
-  circuit: checkCircuitOptions,
-  mode: oneOf('retry', 'observe'),
-  sample: number(0, 1),
-  fragments: flag,
-  clientsClaim: flag,
-  skipWaiting: flag,
-  navigationPreload: flag,
-  classify: func,
-  classifyBody: flag,
-  onEvent: func,
-});
+const checkOptions = object(
+  {
+    routes: arrayOf(route),
+    defaults,
+    budget: checkBudgetOptions,
+    circuit: checkCircuitOptions,
+    mode: oneOf('retry', 'observe'),
+    sample: number(0, 1),
+    fragments: flag,
+    clientsClaim: flag,
+    skipWaiting: flag,
+    navigationPreload: flag,
+    classify: func,
+    classifyBody: flag,
+    onEvent: func,
+  },
+  [],
+  (key) => (isRetryOption(key) ? 'into `defaults`, or into the `retry` of a route' : undefined),
+);
 
 /** Throws a {@link RetryLayerError} that names the option, the value and the remedy. */
 export function checkLayerOptions(options: unknown): asserts options is RetryLayerOptions {

@@ -18,6 +18,7 @@ import { createCspGuard } from './csp.js';
 import { createInbox, type Wish } from './inbox.js';
 import { createIntercept, preload } from './intercept.js';
 import { createMailbox } from './mailbox.js';
+import { watchNeighbours } from './neighbours.js';
 import { createNotes } from './notes.js';
 import { checkLayerOptions, type RetryLayerOptions } from './options.js';
 import { createPulse } from './pulse.js';
@@ -185,13 +186,14 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
       throw new RetryLayerError('already-listening', 'listen() was called twice on one layer; call it once');
     listening = true;
     scope.addEventListener('fetch', onFetch);
+    const isShared = watchNeighbours(scope);
     csp.listen();
-    const welcome = async () => ({ nonce: await secret.value(), fragments: options.fragments ?? true });
+    const welcome = async () => ({ nonce: await secret.value(), fragments: options.fragments ?? !isShared() });
     scope.addEventListener('message', createInbox(mailbox, { welcome, status, carryOut }, warn));
     // Not in Chromium, which has no such event in workers.
     scope.addEventListener('online', online);
     const staticRoutes = toStaticRoutes(options.routes ?? [], scope.location.origin);
-    isRaced = routeInBrowser(scope, staticRoutes, notes, (problem) =>
+    isRaced = routeInBrowser(scope, staticRoutes, isShared, notes, (problem) =>
       warn('the browser took no static routes', problem),
     );
     if (options.skipWaiting) scope.addEventListener('install', () => void scope.skipWaiting());

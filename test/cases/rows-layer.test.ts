@@ -109,7 +109,10 @@ describe('row 41: hooks', () => {
     });
     const layer = createRetryLayer({ defaults: { hedge: { afterMs: 5 } }, onEvent: (event) => told.push(event) });
     expect((await layer.fetch(get())).status).toBe(200);
-    expect(told).toMatchObject([{ type: 'hedge-launched', attempt: 2, url: URL_OF_ITEMS }]);
+    expect(told).toMatchObject([
+      { type: 'hedge-launched', attempt: 2, url: URL_OF_ITEMS },
+      { type: 'recovered', attempts: 2 },
+    ]);
   });
 
   test('one that throws harms nothing', async () => {

@@ -179,6 +179,39 @@ describe('classifyBody', () => {
     await expect(response.text()).rejects.toThrow('cut');
   });
 
+  test('an answer whose body is being read has come: it is neither overtaken nor cut off', async () => {
+    const body = watchedBody(['x']);
+    const slow: Answer = { status: 200, afterMs: 900, body: body.open, headers: { 'Content-Length': '2' } };
+    const limits = { attemptTimeoutMs: 1_000, cancelTimedOut: true, hedge: { afterMs: 950, max: 1 } };
+    for (const method of ['GET', 'PUT']) {
+      const world = judged(() => undefined, { script: [slow], body: true, policy: limits });
+      await world.serve({ request: new Request(URL_OF_ITEMS, { method }) });
+      expect([method, world.network.sent.length, world.time.elapsed()]).toEqual([method, 1, 1_900]);
+    }
+  });
+
+  test('nor is it thrown away at a hard deadline', async () => {
+    const body = watchedBody(['x']);
+    const script: Answer[] = [{ status: 200, afterMs: 900, body: body.open, headers: { 'Content-Length': '2' } }];
+    const world = judged(() => undefined, { script, body: true, policy: { hardTotal: true, totalMs: 1_000 } });
+    expect((await world.serve()).status).toBe(200);
+  });
+
+  test('an overtaken answer that is being read is waited for before the next is sent', async () => {
+    const script: Answer[] = [
+      {
+        status: 503,
+        afterMs: 1_400,
+        headers: { 'Retry-After': '5', 'Content-Length': '2' },
+        body: watchedBody(['x']).open,
+      },
+      200,
+    ];
+    const world = judged(() => undefined, { script, body: true, policy: { attemptTimeoutMs: 1_000 } });
+    await world.serve();
+    expect(world.network.times()[1]).toBeGreaterThanOrEqual(6_400);
+  });
+
   test('a 204 has none', async () => {
     expect((await ask({ status: 204, headers: { 'Content-Length': '0' } })).seen).toBeUndefined();
   });

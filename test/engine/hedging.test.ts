@@ -26,6 +26,7 @@ describe('a hedge', () => {
       { at: 0, type: 'attempt' },
       { at: 200, type: 'hedge-launched', attempt: 2 },
       { at: 200, type: 'attempt', hedge: true },
+      { at: 200, type: 'recovered', attempts: 2, status: 200 },
     ]);
     expect(world.sleeper.pending()).toBe(0);
   });
@@ -198,6 +199,66 @@ describe('hedges and retries are one series', () => {
     const world = hedging({ script: [slow(3_000), slow(10, 404)] });
     expect((await world.serve()).status).toBe(404);
     expect(world.time.elapsed()).toBe(210);
+  });
+});
+
+describe('what was found to go wrong', () => {
+  test('a hedge that fails and is not replaced costs no place in the races', async () => {
+    const retryLater = { status: 503, headers: { 'Retry-After': '1' } };
+    const world = hedging({ script: (_, earlier) => [slow(60_000), retryLater, 200][earlier % 3] as Answer });
+    for (let request = 0; request < 3; request += 1) {
+      await world.serve();
+      await world.time.advance(120_000);
+    }
+    expect(world.engine.races.enter('https://app.test')).toBeDefined();
+    expect(world.engine.races.enter('https://app.test')).toBeDefined();
+  });
+
+  test('an attempt that is cut off is an overdue one: a hedge does not end the first', async () => {
+    const world = hedging({ script: [slow(900), 'hang'], policy: { cancelTimedOut: true } });
+    expect(await (await world.serve()).text()).toBe('answer 1');
+    expect(world.network.sent[0]?.abortedAt).toBeUndefined();
+  });
+
+  test('what lands while a connection is freed is the answer: nothing is sent beside it', async () => {
+    const endless = watchedBody(['x']);
+    const script: Answer[] = [{ status: 502, afterMs: 300, body: endless.open }, slow(20), 200];
+    const world = hedging({ script });
+    expect((await world.serve()).status).toBe(200);
+    // At 300 ms another took the place of the one that failed, before anything was waited for.
+    expect(world.network.times().every((at) => at <= 300)).toBe(true);
+  });
+
+  test('the time that a hold takes is not the server’s', async () => {
+    const world = hedging({ script: [slow(50)], policy: { hedge: { afterMs: 'p95', max: 1 } } });
+    const asked = { kind: 'hold-asked', at: world.time.now(), status: 503, path: '/', scope: 'group' } as const;
+    world.book.record(KEY, { ...asked, until: world.time.now() + 5_000 });
+    for (let request = 0; request < 20; request += 1) await world.serve();
+    expect(world.engine.hedging.afterMs(KEY, { afterMs: 'p95', max: 1 })).toBe(50);
+  });
+
+  test('only answers that no hedge has changed are timed: a request that was retried is not', async () => {
+    const world = hedging({
+      script: (_, earlier) => (earlier % 2 === 0 ? 503 : slow(50)),
+      policy: { hedge: { afterMs: 'p95', max: 1 } },
+    });
+    for (let request = 0; request < 20; request += 1) await world.serve();
+    expect(world.engine.hedging.afterMs(KEY, { afterMs: 'p95', max: 1 })).toBeUndefined();
+  });
+
+  test('no server is believed for hours that it has nothing left', async () => {
+    const world = hedging({ script: [{ headers: { RateLimit: '"a";r=0;t=999999999' } }, slow(1_000), 200] });
+    await world.serve();
+    await world.time.advance(61_000);
+    await world.serve();
+    expect(world.network.sent).toHaveLength(3);
+  });
+
+  test('a request whose allowed attempts are halved is not hedged past them', async () => {
+    const world = hedging({ script: [slow(1_000)], circuit: { failures: 9, attemptsDivisor: 4, window: 1_000 } });
+    world.book.record(KEY, { kind: 'request-failed', at: world.time.now(), launchedAt: world.time.now() });
+    await world.serve();
+    expect(world.network.sent).toHaveLength(1);
   });
 });
 

@@ -95,6 +95,8 @@ describe('which requests', () => {
   test.each<{ name: string; facts?: Partial<RequestFacts>; request?: RequestInit }>([
     { name: 'a navigation', facts: NAVIGATION },
     { name: 'a worker', facts: { destination: 'worker' } },
+    { name: 'integrity without CORS', facts: { mode: 'no-cors', choosy: true } },
+    { name: 'a range without CORS', facts: { mode: 'no-cors', range: true } },
     { name: 'mode same-origin', facts: { mode: 'same-origin' } },
     { name: 'PUT', request: { method: 'PUT' } },
     { name: 'OPTIONS', request: { method: 'OPTIONS' } },
@@ -142,10 +144,11 @@ describe('what a mirror sees', () => {
     return { first: first?.request, second: second?.request };
   };
 
-  test('no credentials, no keys; what else the page has set', async () => {
+  test('no credentials, and no header of the app’s own', async () => {
     const { first, second } = await ask({});
     expect(second?.credentials).toBe('omit');
-    expect(Object.fromEntries(second?.headers ?? [])).toEqual({ accept: 'application/json', 'x-version': '2' });
+    // What a header of the app's own holds nobody can tell.
+    expect(Object.fromEntries(second?.headers ?? [])).toEqual({ accept: 'application/json' });
     expect(first?.headers.get('Authorization')).toBe('Bearer s');
     expect(first?.credentials).toBe('include');
   });
@@ -157,9 +160,16 @@ describe('what a mirror sees', () => {
     expect((await ask({ mirrorCredentials: true }, { credentials: 'omit' })).second?.credentials).toBe('omit');
   });
 
-  test('HEAD stays HEAD, the cache mode and the redirect mode stay', async () => {
-    const { second } = await ask({}, { method: 'HEAD', cache: 'no-store', redirect: 'manual' });
-    expect([second?.method, second?.cache, second?.redirect]).toEqual(['HEAD', 'no-store', 'manual']);
+  test('whatever else it asks for stays', async () => {
+    const init = {
+      method: 'HEAD',
+      cache: 'no-store',
+      redirect: 'manual',
+      integrity: 'sha256-x',
+      keepalive: true,
+      referrerPolicy: 'origin',
+    } as const;
+    expect((await ask({}, init)).second).toMatchObject(init);
   });
 });
 
@@ -187,6 +197,79 @@ describe('each origin has its own guards', () => {
     await world.serve();
     expect(originsOf(world)).toEqual(['https://b.test']);
     expect(world.steps).toEqual([{ at: 0, type: 'attempt' }]);
+  });
+
+  test('one whose circuit has been open is tried by one request, and comes back', async () => {
+    const world = mirrored({ script: [200], circuit: OPENS });
+    open(world, OWN);
+    await world.time.advance(3_000);
+    await world.serve();
+    expect(originsOf(world)).toEqual([OWN]);
+    await world.serve();
+    expect(originsOf(world)).toEqual([OWN, OWN]);
+  });
+
+  test('while one tries it, the others go elsewhere; a trial that fails costs its request no more than a retry', async () => {
+    const world = mirrored({ script: byOrigin({ [OWN]: [{ reset: true, afterMs: 500 }] }), circuit: OPENS });
+    open(world, OWN);
+    await world.time.advance(3_000);
+    const [trying, other] = [world.start(), world.start()];
+    expect((await world.time.until(other)).url).toBe('');
+    expect((await world.time.until(trying)).status).toBe(200);
+    expect(originsOf(world)).toEqual([OWN, 'https://b.test', 'https://b.test']);
+    expect(world.book.look({ origin: OWN, group: 'data' }).circuit.openUntil).toBeGreaterThan(world.time.now());
+  });
+
+  test('one that keeps failing is found out, though every request is answered elsewhere', async () => {
+    const world = mirrored({ script: byOrigin({ [OWN]: ['reset'] }), circuit: {} });
+    for (let request = 0; request < 40; request += 1) {
+      await world.serve();
+      await world.time.advance(5_000);
+    }
+    expect(originsOf(world).filter((origin) => origin === OWN).length).toBeLessThan(25);
+  });
+
+  test('an answer counts for the server that gave it, not for the one that was to be asked next', async () => {
+    const script = byOrigin({ [OWN]: [{ status: 200, afterMs: 10_200 }] });
+    const world = mirrored({ script, budget: { refillPerSecond: 0 } });
+    for (const origin of [OWN, 'https://b.test']) {
+      world.book.record({ origin, group: 'data' }, { kind: 'retry-reserved', at: world.time.now(), cost: 5 });
+    }
+    await world.serve();
+    expect(originsOf(world)).toEqual([OWN]);
+    const tokens = Object.fromEntries(world.book.status().origins.map(({ origin, tokens }) => [origin, tokens]));
+    expect(tokens).toEqual({ [OWN]: 15.2, 'https://b.test': 15 });
+  });
+
+  test('a hold is that of the server that asked for it, whoever was asked last', async () => {
+    const script = byOrigin({
+      [OWN]: [{ status: 503, afterMs: 11_500, headers: { 'Retry-After': '9' } }],
+      'https://b.test': [{ status: 200, afterMs: 3_000 }],
+    });
+    const world = mirrored({ script });
+    await world.serve();
+    const held = (origin: string) => world.book.look({ origin, group: 'data' }).hold.until;
+    expect([held(OWN) > world.time.now(), held('https://b.test')]).toEqual([true, 0]);
+  });
+
+  test('an answer that a classifier wants again goes to the next', async () => {
+    const world = mirrored({ script: [200], classify: async (_, attempt) => (attempt === 1 ? 'retry' : undefined) });
+    await world.serve();
+    expect(originsOf(world)).toEqual([OWN, 'https://b.test']);
+  });
+
+  test('one that may not be asked is none', async () => {
+    const world = mirrored({ script: byOrigin({ [OWN]: ['reset'] }) });
+    const call = { ...world.call(), mayAsk: (origin: string) => origin !== 'https://b.test' };
+    await world.time.until(serve(call, world.engine, () => {}));
+    expect(originsOf(world)).toEqual([OWN, 'https://c.test']);
+  });
+
+  test('what the browser has sent already is not sent elsewhere', async () => {
+    const world = mirrored({ script: [200], circuit: OPENS });
+    open(world, OWN);
+    await world.time.until(serve({ ...world.call(), raced: true }, world.engine, () => {}));
+    expect(originsOf(world)).toEqual([OWN]);
   });
 
   test('where all are open the page’s own is asked', async () => {

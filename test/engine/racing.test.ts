@@ -374,3 +374,21 @@ describe('never two at once', () => {
     expect(world.network.times()).toEqual([0, 15_500]);
   });
 });
+
+describe('what the browser has raced', () => {
+  const raced = (world: ReturnType<typeof createWorld>) =>
+    world.time.until(serve({ ...world.call(), raced: true }, world.engine, (fault) => world.faults.push(fault)));
+
+  test('an answer that is ok is with the page already, whatever the rules say of it', async () => {
+    const world = createWorld({ script: [200], policy: { statuses: [200] }, classify: async () => 'retry' });
+    expect((await raced(world)).status).toBe(200);
+    expect(world.network.sent).toHaveLength(1);
+    expect(world.steps).toEqual([{ at: 0, type: 'attempt' }]);
+  });
+
+  test('any other is the first attempt’s', async () => {
+    const world = createWorld({ script: [503, 200] });
+    expect((await raced(world)).status).toBe(200);
+    expect(world.network.sent).toHaveLength(2);
+  });
+});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { constant } from '../../src/policy/backoff.ts';
 import { createWorld, NAVIGATION, rejection, URL_OF_ITEMS } from '../support/engine-world.ts';
+import { createMemoryStore } from '../support/memory-store.ts';
 import { type Answer, watchedBody } from '../support/scripted-network.ts';
 
 const put = (body: string) => new Request(URL_OF_ITEMS, { method: 'PUT', body });
@@ -129,14 +130,51 @@ describe('hardTotal', () => {
     expect(offline.time.elapsed()).toBe(5_000);
   });
 
-  test('a request that was cut short alone says nothing about its server; one that was overdue does', async () => {
-    const key = { origin: 'https://app.test', group: 'data' };
-    const cut = createWorld({ script: ['hang'], policy, circuit: {} });
-    await rejection(cut.serve());
-    expect(cut.book.look(key).circuit.failures).toBe(0);
-    const overdue = createWorld({ script: ['hang'], policy: { ...policy, attemptTimeoutMs: 1_000 }, circuit: {} });
-    await rejection(overdue.serve());
-    expect(overdue.book.look(key).circuit.failures).toBe(1);
+  const key = { origin: 'https://app.test', group: 'data' };
+
+  test('a request that was cut short has failed, like any other: a hanging server is found out', async () => {
+    const world = createWorld({ script: ['hang'], policy, circuit: {} });
+    await rejection(world.serve());
+    expect(world.book.look(key).circuit).toMatchObject({ failures: 1, recent: '0' });
+    await rejection(world.serve());
+    expect(world.book.look(key).circuit.openUntil).toBeGreaterThan(0);
+  });
+
+  test('a probe that hangs opens the circuit again', async () => {
+    const world = createWorld({ script: ['hang'], policy: { ...policy, circuit: 'reject' }, circuit: { failures: 1 } });
+    const at = world.time.now();
+    world.book.record(key, { kind: 'request-failed', at, launchedAt: at });
+    const { openUntil } = world.book.look(key).circuit;
+    await world.time.advance(2_000);
+    await rejection(world.serve());
+    expect(world.book.look(key).circuit.openUntil).toBeGreaterThan(openUntil);
+  });
+
+  test('what ends while the device is offline is nobody’s fault', async () => {
+    const world = createWorld({ script: ['reset'], policy, isOnline: () => false, circuit: { failures: 1 } });
+    await rejection(world.serve());
+    expect(world.book.look(key).circuit.openUntil).toBe(0);
+    expect(world.steps.at(-1)).toMatchObject({ type: 'gave-up', reason: 'offline' });
+  });
+
+  test('it is hard while the store is slow, too', async () => {
+    const store = createMemoryStore(() => new Promise(() => {}));
+    const world = createWorld({ script: [503], policy: { ...policy, totalMs: 500 }, store });
+    expect((await world.serve()).status).toBe(503);
+    expect(world.time.elapsed()).toBeLessThanOrEqual(600);
+  });
+
+  test('what was called for a wait that ends with it is left to the next', async () => {
+    const world = createWorld({
+      script: ['reset', 'hang'],
+      policy: { ...policy, totalMs: 3_000 },
+      circuit: { failures: 1 },
+    });
+    const at = world.time.now();
+    world.book.record(key, { kind: 'request-failed', at, launchedAt: at });
+    // Parked, and probing when its time is over: the place is free again.
+    await rejection(world.serve());
+    expect(world.book.look(key).circuit.probes).toEqual([]);
   });
 
   test('a budget token that was reserved for a wait comes back', async () => {
@@ -163,6 +201,7 @@ describe('Retry-Attempt', () => {
   test.each([
     { name: 'across origins', facts: { sameOrigin: false } },
     { name: 'navigations', facts: NAVIGATION },
+    { name: 'where the browser would drop it', facts: { mode: 'no-cors' } },
     { name: 'by default', policy: { retryAttemptHeader: false } },
   ])('not $name', async ({ facts = {}, policy = {} }) => {
     const world = createWorld({ script: [503, 200], policy: { retryAttemptHeader: true, ...policy } });

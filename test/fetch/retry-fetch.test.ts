@@ -389,6 +389,8 @@ describe('what is wrong is said when it is made', () => {
   test.each([
     [{ attempts: 0 }, {}, 'policy.attempts'],
     [false, {}, 'policy'],
+    [{ onEvent: () => {} }, {}, 'policy.onEvent'],
+    [{}, { attempts: 3 }, 'options.attempts'],
     [{}, { fetch: 'fetch' }, 'options.fetch'],
     [{}, { circuit: { failures: 0 } }, 'options.circuit.failures'],
     [{}, { budget: { kind: 'windowed' } }, 'options.budget.ratio'],

@@ -49,7 +49,7 @@ const refused = (options: unknown) => refusal(() => checkRetryOptions(options, '
 describe('a bad option is refused by name, with its value and what to do', () => {
   const wholeAttempts = 'must be a whole number from 1 to 10000';
   const milliseconds = 'must be a number from 0 to 2147483647';
-  const off = 'to switch retries off, use `retry: false`';
+  const off = 'to switch retries off, use `retry: false`, or `defaults: false`';
   test.each<{ options: unknown; option: string; got: string; remedy: string }>([
     { options: undefined, option: 'retry', got: 'undefined', remedy: 'must be an object' },
     { options: 'reject', option: 'retry', got: "'reject'", remedy: 'it may have attempts, retries' },
@@ -656,7 +656,7 @@ describe('the checks by themselves', () => {
   test.each([
     { check: arrayOf(flag, { min: 1 }), value: [], message: 'option must be a list that is not empty, got a list' },
     { check: arrayOf(flag), value: 5, message: 'option must be a list, got 5' },
-    { check: func, value: 'f', message: "option must be a function, got 'f'" },
+    { check: func, value: 'f', message: "option must be a function, got 'f'; or left out" },
     { check: text, value: '', message: "option must be a text that is not empty, got ''" },
     { check: duration(1, 5, 'wait less'), value: 6, message: 'option must be a number from 1 to 5, got 6; wait less' },
     { check: number(1, 5), value: 6, message: 'option must be a number from 1 to 5, got 6' },

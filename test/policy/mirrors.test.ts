@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { attemptsOver, isForMirrors, mayMirror, rotates } from '../../src/policy/mirrors.ts';
+import { mayMirror } from '../../src/policy/eligibility.ts';
+import { attemptsOver, isForMirrors, rotates } from '../../src/policy/mirrors.ts';
 import { DEFAULTS } from '../../src/policy/policy.ts';
 import { requestFacts } from '../support/request-facts.ts';
 
@@ -56,7 +57,9 @@ test.each([
   { name: 'x-amz-security-token', shown: false },
   { name: 'accept', shown: true },
   { name: 'range', shown: true },
-  { name: 'x-version', shown: true },
+  { name: 'Accept-Language', shown: true },
+  { name: 'x-version', shown: false },
+  { name: 'dpop', shown: false },
 ])('a mirror sees $name: $shown', ({ name, shown }) => {
   expect(isForMirrors(name)).toBe(shown);
 });

@@ -18,10 +18,12 @@ const ROUTES = toStaticRoutes(
 
 let scope: FakeScope;
 let store: MemoryStore;
+let shared = false;
 const problems = vi.fn();
 
 beforeEach(() => {
   problems.mockReset();
+  shared = false;
   store = createMemoryStore();
   // Node 20 has none; that patterns are right is for a browser to say.
   vi.stubGlobal('URLPattern', function pattern(this: object, init: object) {
@@ -35,7 +37,7 @@ async function start({ routes = ROUTES, install }: { routes?: typeof ROUTES; ins
   const worker = self as unknown as ServiceWorkerGlobalScope;
   const notes = createNotes(store, platformPorts.sleep);
   void notes.store.load().catch(() => {});
-  const isRaced = routeInBrowser(worker, routes, notes, problems);
+  const isRaced = routeInBrowser(worker, routes, () => shared, notes, problems);
   const waits: Promise<unknown>[] = [];
   if (install) scope.dispatch('install', { waitUntil: (work: Promise<unknown>) => waits.push(work), ...install });
   await Promise.all(waits);
@@ -64,6 +66,21 @@ test('the browser gets the rules in their order, with a pattern each', async () 
     ],
   ]);
   expect(install.addRoutes.mock.calls[0]?.[0][0]).not.toHaveProperty('condition.requestMethod');
+});
+
+test('where somebody else listens, what is left alone still comes to the worker; what is raced is raced', async () => {
+  shared = true;
+  const install = taking();
+  expect((await start({ install })).answer).toBe(true);
+  expect(install.addRoutes.mock.calls).toMatchObject([[[{ source: 'race-network-and-fetch-handler' }]]]);
+});
+
+test('a version that only waits takes nothing from the one that goes on', async () => {
+  await start({ install: taking() });
+  const others = toStaticRoutes([{ match: '/other', raceNetwork: true }], 'https://app.test');
+  await start({ routes: others, install: taking() });
+  expect((await start()).answer).toBe(true);
+  expect((await start({ routes: others })).isRaced('/other')).toBe(true);
 });
 
 test('raced is what the browser has taken, also for a worker that is started later', async () => {

@@ -27,12 +27,18 @@ describe('good options are taken', () => {
     { name: 'a function', options: { routes: [{ match: () => true }] } },
     { name: 'methods', options: { routes: [{ match: '/', methods: ['GET', 'POST', 'PURGE'] }] } },
     { name: 'never', options: { routes: [{ match: '/', retry: false }], defaults: false } },
-    { name: 'a policy', options: { defaults: { attempts: 3, retries: 2, backoff: constant(1), totalMs: 50_000 } } },
+    {
+      name: 'a policy',
+      options: { defaults: { attempts: 3, retries: 2, backoff: constant(1), totalMs: 50_000, mirrors: [] } },
+    },
     { name: 'a classifier', options: { routes: [{ match: '/', classify: () => 'retry', classifyBody: true }] } },
     { name: 'a classifier for all', options: { classify: () => undefined, classifyBody: false } },
     {
       name: 'hedges and mirrors',
-      options: { defaults: { hedge: { afterMs: 'p95' }, mirrors: ['http://[::1]:80', 'https://x-y.example:8443'] } },
+      options: {
+        defaults: { hedge: { afterMs: 'p95' } },
+        routes: [{ match: '/', retry: { mirrors: ['http://[::1]:8080', 'https://x-y.example:8443'] } }],
+      },
     },
     { name: 'no hedges', options: { defaults: { hedge: false, mirrorStatuses: 'retried' } } },
     {
@@ -116,7 +122,7 @@ describe('a bad option is refused by name, with its value and the remedy', () =>
     {
       options: { routes: [api, { match: /x/, raceNetwork: true }] },
       option: 'routes[1].match',
-      got: 'an object',
+      got: 'a RegExp',
       must: /a text to be raced.*or leave out raceNetwork/,
     },
     {
@@ -236,7 +242,9 @@ describe('a bad option is refused by name, with its value and the remedy', () =>
     { options: { constructor: {} }, option: 'constructor', known: 'routes' },
     { options: { routes: [{ match: '/', policy: {} }] }, option: 'routes[0].policy', known: 'retry' },
     { options: { defaults: { attempt: 3 } }, option: 'defaults.attempt', known: 'attempts' },
-    { options: { defaults: { classify: () => {} } }, option: 'defaults.classify', known: 'attempts' },
+    { options: { defaults: { classify: () => {} } }, option: 'defaults.classify', known: 'beside `retry`, to a route' },
+    { options: { routes: [{ match: '/', hedge: {} }] }, option: 'routes[0].hedge', known: 'it belongs into `retry`' },
+    { options: { attempts: 2 }, option: 'attempts', known: 'it belongs into `defaults`' },
     { options: { defaults: { retryAfter: { max: 1 } } }, option: 'defaults.retryAfter.max', known: 'maxMs' },
     { options: { budget: { tokens: 3 } }, option: 'budget.tokens', known: 'capacity' },
   ])('$option is not an option', ({ options, option, known }) => {

@@ -4,6 +4,7 @@ import {
   type LayerEvent,
   type RequestEvent,
   type Retries,
+  withRetry,
 } from '../../../src/page/index.ts';
 
 /** What a test can do inside the page. */
@@ -16,6 +17,9 @@ export interface TestPage {
   retries?: Retries;
   /** Fetches and tells what came, as plain data. */
   get(url: string, init?: RequestInit): Promise<Seen>;
+  /** The same through the bridge. */
+  ask(url: string, init?: Parameters<Retries['fetch']>[1]): Promise<Seen>;
+  readonly withRetry: typeof withRetry;
 }
 
 export type Seen =
@@ -63,21 +67,25 @@ const sf: TestPage = {
     const { state, workerVersion } = retries;
     return workerVersion === undefined ? { state } : { state, workerVersion };
   },
-  async get(url, init) {
-    try {
-      const response = await fetch(url, init);
-      return {
-        status: response.status,
-        body: await response.text(),
-        url: response.url,
-        type: response.type,
-        redirected: response.redirected,
-        headers: Object.fromEntries(response.headers),
-      };
-    } catch (error) {
-      return { error: String(error) };
-    }
-  },
+  withRetry,
+  get: (url, init) => seen(() => fetch(url, init)),
+  ask: (url, init) => seen(() => (sf.retries as Retries).fetch(url, init)),
 };
+
+async function seen(work: () => Promise<Response>): Promise<Seen> {
+  try {
+    const response = await work();
+    return {
+      status: response.status,
+      body: await response.text(),
+      url: response.url,
+      type: response.type,
+      redirected: response.redirected,
+      headers: Object.fromEntries(response.headers),
+    };
+  } catch (error) {
+    return { error: String(error) };
+  }
+}
 
 Object.assign(window, { sf });

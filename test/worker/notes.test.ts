@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { createNotes } from '../../src/worker/notes.ts';
+import { createSecret } from '../../src/worker/secret.ts';
+import { createMemoryStore } from '../support/memory-store.ts';
+import { createVirtualTime } from '../support/virtual-time.ts';
+
+function start(store = createMemoryStore()) {
+  const time = createVirtualTime();
+  const { sleep, pending } = time.sleeper();
+  const notes = createNotes(store, sleep);
+  return { time, notes, store, pending, load: () => notes.store.load().catch(() => []) };
+}
+
+describe('a note', () => {
+  test('is known at once, and after the worker was started again', async () => {
+    const first = start();
+    await first.load();
+    first.notes.set('paused', true);
+    expect(first.notes.get('paused')).toBe(true);
+    await first.time.settle();
+    const second = start(first.store);
+    expect(second.notes.get('paused')).toBeUndefined();
+    await second.load();
+    await second.notes.loaded();
+    expect(second.notes.get('paused')).toBe(true);
+    expect(second.pending()).toBe(0);
+  });
+
+  test('that was deleted stays deleted', async () => {
+    const first = start();
+    first.notes.set('paused', true);
+    first.notes.set('paused', undefined);
+    await first.time.settle();
+    expect(first.store.stored.size).toBe(0);
+  });
+
+  test('said while the store is read is newer than what is read', async () => {
+    const { notes, load, store } = start();
+    store.stored.set('note paused', { note: 'paused', value: true });
+    const loading = load();
+    notes.set('paused', undefined);
+    await loading;
+    expect(notes.get('paused')).toBeUndefined();
+  });
+
+  test('of a store that does not answer is not waited for', async () => {
+    const { notes, load, time } = start(createMemoryStore(() => new Promise(() => {})));
+    void load();
+    await time.until(notes.loaded());
+    expect(time.elapsed()).toBe(100);
+  });
+
+  test('of a store that fails is no trouble', async () => {
+    const broken = createMemoryStore(() => {
+      throw new Error('broken');
+    });
+    const { notes, load } = start(broken);
+    await load();
+    await notes.loaded();
+    notes.set('paused', true);
+    expect(notes.get('paused')).toBe(true);
+  });
+});
+
+describe('the secret between page and worker', () => {
+  test('is told to pages, kept, and known again by a worker that is started again', async () => {
+    const first = start();
+    await first.load();
+    const secret = createSecret(first.notes);
+    const nonce = await secret.value();
+    expect(nonce).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await secret.value()).toBe(nonce);
+    await first.time.settle();
+    const second = start(first.store);
+    const again = createSecret(second.notes);
+    const early = again.is(nonce);
+    await second.load();
+    expect(await early).toBe(true);
+    expect([again.is(nonce), again.is('guess'), again.is(undefined)]).toEqual([true, false, false]);
+  });
+
+  test('nothing is right before there is one', async () => {
+    const { notes, load } = start();
+    await load();
+    const secret = createSecret(notes);
+    await notes.loaded();
+    expect([await secret.is(''), await secret.is('undefined')]).toEqual([false, false]);
+  });
+});
