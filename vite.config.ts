@@ -10,6 +10,7 @@ const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
  */
 const ENTRIES: Readonly<Record<string, string>> = {
   page: file('src/page/index.ts'),
+  fetch: file('src/fetch/index.ts'),
   worker: file('src/worker/index.ts'),
   policy: file('src/policy/index.ts'),
   sim: file('src/sim/index.ts'),

@@ -11,6 +11,7 @@ const readmeFile = `${root}/README.md`;
 
 const entries = {
   steadfetch: 'dist/page.js',
+  'steadfetch/fetch': 'dist/fetch.js',
   'steadfetch/worker': 'dist/worker.js',
   'steadfetch/policy': 'dist/policy.js',
   'steadfetch/sim': 'dist/sim.js',

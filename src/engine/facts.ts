@@ -19,7 +19,8 @@ export function toFacts(request: Request, url: URL, ownOrigin: string): RequestF
     sameOrigin: url.origin === ownOrigin,
     navigation: mode === 'navigate',
     mode,
-    destination: request.destination,
+    // Some servers' runtimes have no such thing.
+    destination: request.destination ?? '',
     cache: request.cache,
     // A key that is empty tells no two requests apart: a server would act on each of them.
     keyed: Boolean(headers.get('Idempotency-Key') || headers.get('X-Idempotency-Key')),
@@ -27,7 +28,7 @@ export function toFacts(request: Request, url: URL, ownOrigin: string): RequestF
     range: headers.has('Range'),
     // `undefined` in Firefox, where only the method tells.
     hasBody: !read && request.body !== null,
-    choosy: request.integrity !== '' || request.redirect === 'error',
+    choosy: Boolean(request.integrity) || request.redirect === 'error',
     sameReferrer: !/^https?:/.test(request.referrer) || request.referrer.startsWith(`${ownOrigin}/`),
     polling: POLLING.test(url.search),
     keepalive: request.keepalive,

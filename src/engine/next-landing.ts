@@ -1,5 +1,6 @@
 import type { Landing } from './attempt.js';
 import type { Flights } from './flights.js';
+import { onAbort } from './on-abort.js';
 import type { Ports } from './ports.js';
 
 /** What may come before an attempt lands. */
@@ -19,19 +20,19 @@ export async function nextLanding(
 ): Promise<Landing | undefined> {
   if (afterMs === undefined && called === undefined && signal === undefined) return Promise.race(inFlight.values());
   const timer = afterMs === undefined ? undefined : ports.sleep(Math.max(0, afterMs));
-  // Almost nobody has a signal: only a fetch from inside the worker.
-  const over = signal && new AbortController();
-  const others = [timer?.done, called, signal && over && aborted(signal, over.signal)];
+  let unlink = () => {};
+  // Almost nobody has a signal: only a fetch that is made where it is retried. Its listener is taken off by itself: told to
+  // go by another signal, it would keep the landing for as long as Node keeps this one.
+  const aborted =
+    signal &&
+    new Promise<void>((resolve) => {
+      unlink = onAbort(signal, () => resolve());
+    });
+  const others = [timer?.done, called, aborted];
   try {
     return await Promise.race([...inFlight.values(), ...others.flatMap((other) => other?.then(() => undefined) ?? [])]);
   } finally {
     timer?.cancel();
-    over?.abort();
+    unlink();
   }
 }
-
-const aborted = (signal: AbortSignal, over: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true, signal: over });
-  });

@@ -21,21 +21,33 @@ export interface Sleep {
   cancel(): void;
 }
 
+/** Sleeps that the platform's timers measure; `made` is given each timer. */
+const sleeper =
+  (made: (timer: ReturnType<typeof setTimeout>) => void = () => {}) =>
+  (ms: number): Sleep => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const done = new Promise<void>((resolve) => {
+      // Timers cut fractions off, and a wait must not end early.
+      timer = setTimeout(resolve, Math.ceil(ms));
+      made(timer);
+    });
+    return { done, cancel: () => clearTimeout(timer) };
+  };
+
 /** The real clock, chance and network. */
 export const platformPorts: Ports = {
   fetch: (request, init) => (init === undefined ? fetch(request) : fetch(request, init)),
   now: () => Date.now(),
   monotonic: () => performance.now(),
   random: () => Math.random(),
-  sleep(ms) {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const done = new Promise<void>((resolve) => {
-      // Timers cut fractions off, and a wait must not end early.
-      timer = setTimeout(resolve, Math.ceil(ms));
-    });
-    return { done, cancel: () => clearTimeout(timer) };
-  },
+  sleep: sleeper(),
   isOnline: () => globalThis.navigator?.onLine !== false,
   // Chromium only.
   savesData: () => (globalThis.navigator as { connection?: { saveData?: boolean } })?.connection?.saveData === true,
+};
+
+/** The same for what is done beside requests: its timers keep no process alive that has nothing else to do (Node). */
+export const idlePorts: Ports = {
+  ...platformPorts,
+  sleep: sleeper((timer) => (timer as { unref?: () => void }).unref?.()),
 };

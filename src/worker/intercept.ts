@@ -1,4 +1,4 @@
-import { createClassifier, type Engine, observe, serve, toFacts, type Would } from '../engine/index.js';
+import { createClassifier, type Engine, observe, serve, type Teller, toFacts, type Would } from '../engine/index.js';
 import { groupOf, skipReason } from '../policy/eligibility.js';
 import { overridden } from '../policy/override.js';
 import { MAX_TOTAL_MS, type RetryPolicy } from '../policy/policy.js';
@@ -9,7 +9,6 @@ import type { CspGuard } from './csp.js';
 import type { Pulse } from './pulse.js';
 import type { FindPlan } from './routes.js';
 import type { Secret } from './secret.js';
-import type { Teller } from './teller.js';
 
 /** Finds out how a request is answered, to be done by calling it; `undefined` leaves the request alone. */
 export type Intercept = (request: Request, event?: FetchEvent) => (() => Promise<Response>) | undefined;

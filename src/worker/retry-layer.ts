@@ -1,8 +1,11 @@
 import { clientsClaim } from 'workbox-core/clientsClaim.js';
 import {
   createEngine,
+  createGossip,
+  createGuardNotices,
   createOriginBook,
   createOriginStore,
+  createTeller,
   createWarner,
   type GuardListener,
   platformPorts,
@@ -12,8 +15,6 @@ import { type LayerStatus, VERSION } from '../protocol/index.js';
 import { type IsRaced, routeInBrowser } from './browser-routing.js';
 import { createCalls } from './calls.js';
 import { createCspGuard } from './csp.js';
-import { createGossip } from './gossip.js';
-import { createGuardNotices } from './guard-notices.js';
 import { createInbox, type Wish } from './inbox.js';
 import { createIntercept, preload } from './intercept.js';
 import { createMailbox } from './mailbox.js';
@@ -25,7 +26,6 @@ import { compileRoutes } from './routes.js';
 import { isSampled } from './sample.js';
 import { createSecret } from './secret.js';
 import { toStaticRoutes } from './static-routes.js';
-import { createTeller } from './teller.js';
 
 /** Retries for every fetch of the pages that this worker controls. */
 export interface RetryLayer {

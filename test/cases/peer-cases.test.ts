@@ -8,10 +8,10 @@ import { judge } from './verdict.ts';
 const readings = readTable(readFileSync(new URL('peer-cases.jsonl', import.meta.url), 'utf8'));
 const rows: Row[] = readings.flatMap((reading) => (reading.kind === 'row' ? [reading.row] : []));
 
-describe('what other retry layers pin down', () => {
+describe.each(['worker', 'fetch'] as const)('what other retry layers pin down, by %s', (way) => {
   for (const row of rows) {
     test(titleOf(row), async ({ skip }) => {
-      const verdict = await judge(row);
+      const verdict = await judge(row, OTHERWISE, way);
       const otherwise = Object.hasOwn(OTHERWISE, row.id);
       if (verdict.kind === 'not-applicable' && !otherwise) skip(verdict.why);
       expect(verdict).toEqual(otherwise ? { kind: 'not-applicable', why: expect.any(String) } : { kind: 'passed' });

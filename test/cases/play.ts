@@ -1,9 +1,10 @@
 import { skipReason } from '../../src/policy/eligibility.ts';
 import type { RetryPolicy } from '../../src/policy/policy.ts';
 import { createWorld, URL_OF_ITEMS } from '../support/engine-world.ts';
+import { createFetchWorld } from '../support/fetch-world.ts';
 import { asctime, imf, rfc850 } from '../support/http-dates.ts';
-import type { Answer } from '../support/scripted-network.ts';
-import { createVirtualTime, START } from '../support/virtual-time.ts';
+import type { Answer, Network } from '../support/scripted-network.ts';
+import { createVirtualTime, START, type VirtualTime } from '../support/virtual-time.ts';
 import type { NetworkStep, Row } from './row.ts';
 
 /** What came of a row. */
@@ -26,8 +27,11 @@ export interface Played {
 /** A request that no page could make is played nowhere. */
 export class Unplayable extends Error {}
 
-/** Plays a row with the real engine in virtual time, as a worker would: a request that it leaves alone is sent once. */
-export async function play(row: Row, policy: RetryPolicy, chance: number): Promise<Played> {
+/** Who retries: a worker, for pages that call `fetch`, or a retrying fetch. */
+export type Way = 'worker' | 'fetch';
+
+/** Plays a row with the real engine in virtual time. */
+export async function play(row: Row, policy: RetryPolicy, chance: number, way: Way = 'worker'): Promise<Played> {
   const { when, given, then } = row;
   const time = createVirtualTime(given.now === undefined ? START : Date.parse(given.now));
   const endedAt: number[] = [];
@@ -46,24 +50,19 @@ export async function play(row: Row, policy: RetryPolicy, chance: number): Promi
     );
     return { status: s, headers, afterMs: ms, ...(s === 205 ? { body: null } : body === undefined ? {} : { body }) };
   };
-  const world = createWorld({ script, policy, time, random: () => chance, budget: { capacity: 1e9 } });
-
   const body = bodyOf(given.body ?? undefined);
   const request = requestOf(row, body);
-  const keyed = request.headers.has('Idempotency-Key') || request.headers.has('X-Idempotency-Key');
-  const options = { request, facts: { keyed } };
-  const alone = skipReason(world.call(options).facts, policy) !== undefined;
-  const answer = alone ? world.network.fetch(request) : world.start(options);
+  const run = WAYS[way](request, { script, policy, time, random: () => chance, budget: { capacity: 1e9 } });
   const end = await time.until(
-    answer.then(
+    run.answer.then(
       (response) => ({ response }),
       (error: unknown) => ({ error }),
     ),
   );
   const elapsedMs = time.elapsed();
   const answered = 'response' in end ? { status: end.response.status, answered: await end.response.text() } : end;
-  if (world.faults.length > 0) throw world.faults[0];
-  const { sent } = world.network;
+  if (run.faults.length > 0) throw run.faults[0];
+  const { sent } = run.network;
   return {
     ...answered,
     attempts: sent.length,
@@ -71,9 +70,39 @@ export async function play(row: Row, policy: RetryPolicy, chance: number): Promi
     bodies: sent.map(({ body }) => body && new TextDecoder().decode(body)),
     body: body?.text,
     elapsedMs,
-    retriesTold: world.steps.filter(({ type }) => type === 'retry-scheduled').length,
+    retriesTold: run.told.filter(({ type }) => type === 'retry-scheduled').length,
   };
 }
+
+interface Run {
+  readonly network: Network;
+  readonly answer: Promise<Response>;
+  readonly told: readonly { readonly type: string }[];
+  readonly faults: readonly unknown[];
+}
+
+interface Setting {
+  readonly script: (request: Request, earlier: number) => Answer;
+  readonly policy: RetryPolicy;
+  readonly time: VirtualTime;
+  readonly random: () => number;
+  readonly budget: { readonly capacity: number };
+}
+
+const WAYS: Readonly<Record<Way, (request: Request, setting: Setting) => Run>> = {
+  worker(request, setting) {
+    const { network, steps, faults, ...world } = createWorld(setting);
+    const keyed = request.headers.has('Idempotency-Key') || request.headers.has('X-Idempotency-Key');
+    const options = { request, facts: { keyed } };
+    // What a worker leaves alone is sent once.
+    const alone = skipReason(world.call(options).facts, setting.policy) !== undefined;
+    return { network, answer: alone ? network.fetch(request) : world.start(options), told: steps, faults };
+  },
+  fetch(request, setting) {
+    const { network, retryFetch, events, warnings } = createFetchWorld(setting);
+    return { network, answer: retryFetch(request), told: events, faults: warnings };
+  },
+};
 
 /**
  * A row says what the network does as far as it has to: an attempt more than are expected gets a good answer, so that

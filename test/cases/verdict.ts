@@ -1,5 +1,5 @@
 import { OTHERWISE } from './otherwise.ts';
-import { type Played, play, Unplayable } from './play.ts';
+import { type Played, play, Unplayable, type Way } from './play.ts';
 import type { Bound, Row } from './row.ts';
 import { toPolicy } from './to-policy.ts';
 
@@ -12,13 +12,17 @@ export type Verdict =
 const CHANCES = [0, 0.5, 1 - 2 ** -53];
 
 /** Runs a row and says whether what it expects is what came. Never throws. */
-export async function judge(row: Row, otherwise: Readonly<Record<string, string>> = OTHERWISE): Promise<Verdict> {
+export async function judge(
+  row: Row,
+  otherwise: Readonly<Record<string, string>> = OTHERWISE,
+  way: Way = 'worker',
+): Promise<Verdict> {
   const mapped = toPolicy(row);
   if ('cannot' in mapped) return { kind: 'not-applicable', why: mapped.cannot };
   const differences = new Set<string>();
   try {
     for (const chance of chancesOf(row, mapped.chancy)) {
-      const played = await inZone(row.given.TZ, () => play(row, mapped.policy, chance));
+      const played = await inZone(row.given.TZ, () => play(row, mapped.policy, chance, way));
       for (const difference of differencesIn(row, played)) differences.add(difference);
     }
   } catch (error) {

@@ -97,6 +97,11 @@ describe('what is known of a request', () => {
     expect(read('data:text/plain,x').facts).toMatchObject({ protocol: 'data:' });
   });
 
+  test('where requests have no destination and no integrity, as at the edge', () => {
+    const { facts } = read('https://app.test/', {}, { destination: undefined, integrity: undefined });
+    expect(facts).toMatchObject({ destination: '', choosy: false });
+  });
+
   test('reading consumes nothing', async () => {
     const { request } = read('https://app.test/', { method: 'PUT', body: 'still here' });
     expect(request.bodyUsed).toBe(false);

@@ -73,7 +73,7 @@ export interface World {
 }
 
 /** What is tested of one request is tested without what other requests have to do with it. */
-const NEVER_OPENS: Partial<CircuitPolicy> = { failures: 1e9, window: 1_000, attemptsDivisor: 1 };
+export const NEVER_OPENS: Partial<CircuitPolicy> = { failures: 1e9, window: 1_000, attemptsDivisor: 1 };
 
 export const URL_OF_ITEMS = 'https://app.test/api/items';
 

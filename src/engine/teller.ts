@@ -1,10 +1,20 @@
-import type { Step, Would } from '../engine/index.js';
 import type { RequestFacts } from '../policy/index.js';
 import { causeOf } from '../policy/outcome.js';
 import type { Counters, LayerEvent, OriginNotice, RequestEvent } from '../protocol/index.js';
-import type { Mailbox } from './mailbox.js';
+import type { Step } from './call.js';
+import type { Would } from './observe.js';
 
-/** Turns the steps of runs into events for pages, and counts them. */
+/** Brings events to pages that are elsewhere. */
+export interface Post {
+  /** For the page that asked. */
+  post(clientId: string, event: RequestEvent): void;
+  /** For every page. */
+  broadcast(event: LayerEvent): void;
+  /** Events that were too many to be told. */
+  untold(): number;
+}
+
+/** Turns the steps of runs into events, and counts them. */
 export interface Teller {
   /** A teller for one request. It never throws. */
   about(request: RequestFacts, group: string, clientId: string): (step: Step) => void;
@@ -18,7 +28,7 @@ export interface Teller {
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export function createTeller(
-  mailbox: Mailbox,
+  mailbox: Post,
   now: () => number,
   onEvent: ((event: LayerEvent) => void) | undefined,
   onProblem: (problem: unknown) => void,
@@ -84,7 +94,7 @@ export function createTeller(
             notice({ type: step.type, at, origin: request.origin, group });
             return;
           }
-          id ??= crypto.randomUUID();
+          id ??= newId();
           const about = { id, at, method: request.method, url: request.url, group, elapsedMs: at - startedAt };
           const event = toEvent(step, about);
           hook(event);
@@ -100,6 +110,10 @@ export function createTeller(
     }),
   };
 }
+
+/** Pages that are not a secure context have no `randomUUID`. */
+const newId = (): string =>
+  crypto.randomUUID?.() ?? crypto.getRandomValues(new Uint32Array(4)).reduce((id, part) => id + part.toString(36), '');
 
 type About = Pick<RequestEvent, 'id' | 'at' | 'method' | 'url' | 'group' | 'elapsedMs'>;
 

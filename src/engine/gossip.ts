@@ -13,6 +13,8 @@ export type Hearers = { readonly [Kind in Gossip['kind']]: (gossip: Gossip & { k
 export function createGossip(hearers: Hearers, onProblem: (problem: unknown) => void): GossipChannel {
   try {
     const channel = new BroadcastChannel(CHANNEL);
+    // In Node an open channel would keep the process alive.
+    (channel as { unref?: () => void }).unref?.();
     channel.onmessage = ({ data }) => {
       const gossip = parseGossip(data);
       if (gossip) (hearers[gossip.kind] as (gossip: Gossip) => void)(gossip);

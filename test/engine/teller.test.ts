@@ -1,11 +1,8 @@
-import '../support/worker-scope.ts';
-
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Step } from '../../src/engine/call.ts';
+import { createTeller, type Post } from '../../src/engine/teller.ts';
 import type { LayerEvent } from '../../src/protocol/events.ts';
 import { parseWorkerMessage, toMessage } from '../../src/protocol/messages.ts';
-import type { Mailbox } from '../../src/worker/mailbox.ts';
-import { createTeller } from '../../src/worker/teller.ts';
 import { requestFacts } from '../support/request-facts.ts';
 
 let now: number;
@@ -42,7 +39,7 @@ const STEPS = {
   exhausted: { type: 'budget-exhausted' },
 } as const satisfies Record<string, Step>;
 
-function open(onEvent?: (event: LayerEvent) => void, mailbox: Partial<Mailbox> = {}) {
+function open(onEvent?: (event: LayerEvent) => void, mailbox: Partial<Post> = {}) {
   const posted: [string, LayerEvent][] = [];
   const broadcast: LayerEvent[] = [];
   const problems: unknown[] = [];
@@ -50,7 +47,6 @@ function open(onEvent?: (event: LayerEvent) => void, mailbox: Partial<Mailbox> =
     {
       post: (clientId, event) => posted.push([clientId, event]),
       broadcast: (event) => broadcast.push(event),
-      welcome: () => {},
       untold: () => 0,
       ...mailbox,
     },
@@ -120,6 +116,17 @@ describe('each step is an event', () => {
     expect(third).toBe(first);
     expect(second).not.toBe(first);
   });
+});
+
+test('a page that is no secure context has no randomUUID, and ids all the same', () => {
+  const { getRandomValues } = crypto;
+  vi.stubGlobal('crypto', { getRandomValues: getRandomValues.bind(crypto) });
+  const { teller, posted } = open();
+  for (const _ of [1, 2]) teller.about(facts, 'search', 'c1')(STEPS.waiting);
+  vi.unstubAllGlobals();
+  const ids = posted.map(([, event]) => 'id' in event && event.id);
+  expect(ids).toEqual([expect.stringMatching(/^[0-9a-z]{10,}$/), expect.stringMatching(/^[0-9a-z]{10,}$/)]);
+  expect(new Set(ids).size).toBe(2);
 });
 
 describe('counters', () => {

@@ -1,8 +1,9 @@
-import type { GuardListener, Sleep } from '../engine/index.js';
 import { circuitState } from '../policy/circuit.js';
 import { isHolding } from '../policy/hold.js';
 import type { OriginRecord } from '../policy/origin-record.js';
 import type { OriginNotice } from '../protocol/index.js';
+import type { GuardListener } from './origin-book.js';
+import type { Sleep } from './ports.js';
 
 /** A timer for a longer time than this is not worth it: the worker does not live that long. */
 const NOTICED_MS = 300_000;
