@@ -55,6 +55,12 @@ export async function connect(workerUrl: string | URL, options: ConnectOptions =
   const warn = createWarner();
   const listeners = createListeners(warn);
   const container = serviceWorkers();
+  let registration: ServiceWorkerRegistration | undefined;
+  const worker = () => container?.controller ?? registration?.active ?? undefined;
+  const say = (message: PageMessage): void => {
+    const to = worker();
+    if (to) post(to, message);
+  };
   const heart = createHeartbeat(() => say({ kind: 'beat' }));
   const onMessage = ({ data }: MessageEvent): void => {
     const event = listeners.receive(data);
@@ -77,7 +83,8 @@ export async function connect(workerUrl: string | URL, options: ConnectOptions =
   const { scope, type } = options;
   const where = { ...(scope === undefined ? {} : { scope }), ...(type === undefined ? {} : { type }) };
   const registered = await register(workerUrl, where, CONNECT_MS - 2 * HELLO_MS);
-  const { registration, error } = registered;
+  const { error } = registered;
+  registration = registered.registration;
   // A new version that cannot be had leaves the old one at work.
   const old = registered.state === 'failed' && versionBefore !== undefined;
   const state = old ? 'controlled' : registered.state;
@@ -88,7 +95,6 @@ export async function connect(workerUrl: string | URL, options: ConnectOptions =
       error,
     );
   }
-  const worker = () => container?.controller ?? registration?.active ?? undefined;
   const workerVersion = before && before === worker() ? versionBefore : await hello(worker());
   if (workerVersion !== undefined && !isCompatible(VERSION, workerVersion)) {
     warn(`the worker has version ${workerVersion}, the page ${VERSION}; rebuild the older of the two`);
@@ -96,10 +102,6 @@ export async function connect(workerUrl: string | URL, options: ConnectOptions =
   // A page that is claimed later, or handed to a new version, has to be known there as well.
   container?.addEventListener('controllerchange', () => void hello(container.controller));
 
-  const say = (message: PageMessage): void => {
-    const to = worker();
-    if (to) post(to, message);
-  };
   const done = async (message: PageMessage): Promise<boolean> => {
     const to = worker();
     return to !== undefined && (await ask(to, message, 'done')) !== undefined;
