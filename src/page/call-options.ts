@@ -1,6 +1,5 @@
-import { flag, number, object, refuse } from '../policy/check.js';
+import { RetryLayerError } from '../policy/errors.js';
 import type { CallOverride } from '../policy/override.js';
-import { MAX_KEPT_ALIVE_MS } from '../policy/policy.js';
 import type { Override } from '../protocol/index.js';
 
 /**
@@ -8,17 +7,6 @@ import type { Override } from '../protocol/index.js';
  * absent is inherited.
  */
 export type CallOptions = false | (CallOverride & { readonly retries?: number });
-
-const check = object({
-  attempts: number(1, 10_000, { whole: true, remedy: 'to switch retries off, use `retry: false`' }),
-  retries: number(0, 9_999, { whole: true }),
-  attemptTimeoutMs: number(1, 2_147_483_647),
-  totalMs: number(1, MAX_KEPT_ALIVE_MS),
-  hedge: (value, path) => {
-    if (value !== false) refuse(value, path, 'must be false', 'hedges are set up by a route');
-  },
-  retryNonIdempotent: flag,
-});
 
 /** What the Fetch Retry proposal has for one call; `maxAttempts` counts retries. Its waits are those of the route here. */
 export interface FetchRetryOptions {
@@ -34,12 +22,43 @@ export const inOurWords = ({ maxAttempts, maxAge, retryNonIdempotent }: FetchRet
   ...(retryNonIdempotent === undefined ? {} : { retryNonIdempotent }),
 });
 
+type Rule = readonly [mustBe: string, holds: (value: unknown) => boolean];
+
+const from = (min: number, max: number, isWhole = false): Rule => [
+  `a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}`,
+  (value) => typeof value === 'number' && value >= min && value <= max && (!isWhole || Number.isInteger(value)),
+];
+
+// Of its own: what checks a worker's options is larger than all of the page's side.
+const RULES: Readonly<Record<string, Rule>> = {
+  attempts: from(1, 10_000, true),
+  retries: from(0, 9_999, true),
+  attemptTimeoutMs: from(1, 2_147_483_647),
+  totalMs: from(1, 240_000),
+  hedge: ['false; hedges are set up by a route', (value) => value === false],
+  retryNonIdempotent: ['true or false', (value) => typeof value === 'boolean'],
+};
+
 /**
  * @throws {@link RetryLayerError} that names the option, the value and the remedy
  */
 export function toOverride(options: CallOptions): Override {
   if (options === false) return { off: true };
-  check(options, 'retry');
+  if (typeof options !== 'object' || options === null) {
+    throw new RetryLayerError('bad-option', `retry must be false or an object, got ${String(options)}`, 'retry');
+  }
+  for (const [key, value] of Object.entries(options)) {
+    const name = `retry.${key}`;
+    const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined;
+    if (rule === undefined) {
+      const known = Object.keys(RULES).join(', ');
+      throw new RetryLayerError('unknown-option', `${name} is not an option of a call; there are ${known}`, name);
+    }
+    const [mustBe, holds] = rule;
+    if (value === undefined || holds(value)) continue;
+    const off = key === 'attempts' ? '; to switch retries off, use `retry: false`' : '';
+    throw new RetryLayerError('bad-option', `${name} must be ${mustBe}, got ${String(value)}${off}`, name);
+  }
   const { retries, ...asked } = options;
   return { ...asked, ...(retries === undefined ? {} : { attempts: retries + 1 }) };
 }
