@@ -422,13 +422,13 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     failures.set(howOf(outcome), (failures.get(howOf(outcome)) ?? 0) + 1);
   };
 
-  /** Until something is to be done, if no attempt lands before. */
-  function msUntil(phase: Phase): number | undefined {
-    // Whether the worker is still kept alive is looked at every now and then.
-    const look = call.ceilingMs && isLong(phase) ? now() + LOOK_MS : NEVER;
-    const at = Math.min(wakeAt(phase) ?? NEVER, policy.hardTotal && !looksAt() ? deadline() : NEVER, look);
-    return at === NEVER ? undefined : at - now();
-  }
+  /** When something is to be done, if no attempt lands before. */
+  const dueAt = (phase: Phase): number =>
+    Math.min(wakeAt(phase) ?? NEVER, policy.hardTotal && !looksAt() ? deadline() : NEVER);
+
+  /** A wait is looked at every now and then: is there still somebody who waits, and who keeps the worker alive? */
+  const lookAt = (phase: Phase): number =>
+    waits(phase) && (call.ceilingMs || (call.isGone && flights.launched > 0)) ? now() + LOOK_MS : NEVER;
 
   /** No further attempt will start: what was paid for and called for is given back. */
   function letGo(phase: Phase): void {
@@ -507,8 +507,17 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     const woken = nap?.woken.then((ms) => {
       wokenMs = ms;
     });
-    const called = phase.kind === 'parked' ? phase.place.signal() : woken;
-    const landing = await nextLanding(flights, { afterMs: msUntil(phase), called, signal: call.signal }, ports);
+    let isCalled = false;
+    const calledNow =
+      phase.kind === 'parked' &&
+      phase.place.signal().then(() => {
+        isCalled = true;
+      });
+    const called = calledNow || woken;
+    const [due, look] = [dueAt(phase), lookAt(phase)];
+    const at = Math.min(due, look);
+    const afterMs = at === NEVER ? undefined : at - now();
+    const landing = await nextLanding(flights, { afterMs, called, signal: call.signal }, ports);
     nap?.leave();
     if (call.signal?.aborted) {
       if (landing) keep(landing, flights);
@@ -547,15 +556,15 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       if (phase.kind !== 'offline') for (const late of flights.inFlight.keys()) evidence.overdue(late);
       letGo(phase);
       return giveUp(phase.kind === 'offline' ? 'offline' : 'deadline');
-    } else if (call.ceilingMs && isLong(phase) && now() < phase.until) {
-      if (phase.until > deadline()) phase = endWait(phase);
     } else if (
-      phase.kind !== 'flying' &&
+      waits(phase) &&
       flights.launched > 0 &&
       (await isInVain(call, { attempts: counted, elapsedMs: now() - startedAt }, ports))
     ) {
       abandon(phase, 'client-gone');
       return flights.failure ?? { error: new DOMException('the client has gone', 'AbortError') };
+    } else if (look < due && !isCalled) {
+      if (isLong(phase) && phase.until > deadline()) phase = endWait(phase);
     } else {
       phase = await timeIsUp(phase);
     }
@@ -619,6 +628,9 @@ interface Launch {
   readonly disproves?: boolean;
 }
 
+/** Is nothing hoped for, but something to come? */
+const waits = ({ kind }: Phase): boolean => kind !== 'flying' && kind !== 'stopped';
+
 type LongPhase = Phase & { kind: 'waiting' | 'held' };
 const isLong = (phase: Phase): phase is LongPhase => phase.kind === 'waiting' || phase.kind === 'held';
 
@@ -640,7 +652,7 @@ async function isUnderWay(preload: Promise<Response | undefined>): Promise<boole
 const saysMore = (outcome: Outcome): boolean =>
   outcome.kind === 'response' && (outcome.time?.retryAfter ?? null) !== null;
 
-const LOOK_MS = 5_000;
+const LOOK_MS = 1_000;
 const LOOK_AGAIN_MS = 50;
 /** No server is believed for longer that it has nothing left. */
 const MOST_HINTED_MS = 60_000;

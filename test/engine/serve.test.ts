@@ -439,8 +439,50 @@ describe('a client that has gone', () => {
     expect([world.sleeper.pending(), world.faults]).toEqual([0, []]);
   });
 
-  test('is asked for before each further attempt, and never before the first', async () => {
-    const world = createWorld({ script: [503, 503, 200] });
+  test('ends a wait within a second, whatever is waited for', async () => {
+    const until = createWorld().time.now() + 9_000;
+    for (const kind of ['backoff', 'hold', 'circuit', 'offline']) {
+      let goneAt = Number.POSITIVE_INFINITY;
+      const world: World = createWorld({
+        script: ['reset', 200],
+        policy: { backoff: constant(9_000) },
+        circuit: kind === 'circuit' ? { failures: 1, openMs: 9_000 } : {},
+        isOnline: () => kind !== 'offline',
+      });
+      const isGone = async () => world.time.elapsed() >= goneAt;
+      const work = serve({ ...world.call(), isGone }, world.engine, () => {});
+      work.catch(() => {});
+      await world.time.advance(100);
+      const at = world.time.now();
+      if (kind === 'hold') {
+        world.book.record(KEY, { kind: 'hold-asked', at, status: 503, path: '/', until, scope: 'group' });
+      }
+      if (kind === 'circuit') world.book.record(KEY, { kind: 'request-failed', at, launchedAt: at });
+      goneAt = 3_500;
+      await world.time.until(work.catch(() => {}));
+      expect([kind, world.network.sent.length]).toEqual([kind, 1]);
+      expect(world.time.elapsed()).toBeLessThanOrEqual(4_600);
+      expect([world.sleeper.pending(), world.steps.at(-1)]).toMatchObject([
+        0,
+        { type: 'gave-up', reason: 'client-gone' },
+      ]);
+    }
+  });
+
+  test('one that is parked still goes as soon as it is called', async () => {
+    const world = createWorld({ script: ['reset', 200, 200], circuit: { failures: 1, openMs: 9_000 } });
+    const first = world.time.now();
+    world.book.record(KEY, { kind: 'request-failed', at: first, launchedAt: first });
+    await world.time.advance(1);
+    const parked = serve({ ...world.call(), isGone: async () => false }, world.engine, () => {});
+    await world.time.advance(2_500);
+    await world.serve();
+    expect((await world.time.until(parked)).status).toBe(200);
+    expect(world.time.elapsed()).toBeLessThan(2_700);
+  });
+
+  test('is asked for before each further attempt and each second, and never before the first', async () => {
+    const world = createWorld({ script: [502, 502, 200], policy: { backoff: constant(700) } });
     let asked = 0;
     const answer = await ask(world, async () => {
       asked += 1;
