@@ -272,6 +272,23 @@ describe('what a hedge costs', () => {
     expect(tokens(losing)).toBe(19);
   });
 
+  test('one that fails and may not be replaced costs its own token, and no other', async () => {
+    const script: Answer[] = [slow(700), { status: 429, headers: { 'Retry-After': '5' } }];
+    const world = hedging({ script, budget: { refillPerSecond: 0 } });
+    expect((await world.serve()).status).toBe(200);
+    expect(tokens(world)).toBe(19);
+  });
+
+  test('one that fails during a hold is not replaced before its end', async () => {
+    const world = hedging({ script: [slow(3_000), slow(100, 503), 200] });
+    const answer = world.start();
+    await world.time.advance(250);
+    const asked = { kind: 'hold-asked', at: world.time.now(), status: 503, path: '/', scope: 'group' } as const;
+    world.book.record(KEY, { ...asked, until: world.time.now() + 5_000 });
+    expect(await (await world.time.until(answer)).text()).toBe('answer 1');
+    expect(world.network.times()).toEqual([0, 200]);
+  });
+
   test('B089 a loser that was called off says nothing about its server', async () => {
     const world = hedging({ script: () => slow(300), circuit: {} });
     for (let request = 0; request < 20; request += 1) await world.serve();

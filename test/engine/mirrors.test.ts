@@ -241,6 +241,17 @@ describe('each origin has its own guards', () => {
     expect(tokens).toEqual({ [OWN]: 15.2, 'https://b.test': 15 });
   });
 
+  test('what a retry was paid with comes back to where it was taken', async () => {
+    const script = byOrigin({ [OWN]: ['reset'], 'https://b.test': [{ status: 200, afterMs: 10_200 }] });
+    const world = mirrored({ script, budget: { refillPerSecond: 0 } });
+    expect((await world.serve()).status).toBe(200);
+    expect(originsOf(world)).toEqual([OWN, 'https://b.test']);
+    expect(world.book.status().origins.map(({ origin, tokens }) => [origin, tokens])).not.toContainEqual([
+      'https://b.test',
+      19,
+    ]);
+  });
+
   test('a hold is that of the server that asked for it, whoever was asked last', async () => {
     const script = byOrigin({
       [OWN]: [{ status: 503, afterMs: 11_500, headers: { 'Retry-After': '9' } }],
