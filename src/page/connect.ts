@@ -1,5 +1,12 @@
 import { createWarner } from '../engine/warner.js';
-import { isCompatible, type LayerEvent, type LayerStatus, type PageMessage, VERSION } from '../protocol/index.js';
+import {
+  DATABASE,
+  isCompatible,
+  type LayerEvent,
+  type LayerStatus,
+  type PageMessage,
+  VERSION,
+} from '../protocol/index.js';
 import { createBridge, type Line, post, type RetryFetch } from './bridge.js';
 import { createHeartbeat } from './heartbeat.js';
 import { createListeners, type Listener } from './listeners.js';
@@ -134,7 +141,8 @@ export async function connect(workerUrl: string | URL, options: ConnectOptions =
       globalThis.removeEventListener?.('online', onOnline);
       container?.removeEventListener('message', onMessage);
       if (globalThis.fetch === bridge) globalThis.fetch = patched;
-      // A worker that does not answer is taken out all the same.
+      // A worker that does not answer is taken out all the same, with what it has kept.
+      if (!retired) globalThis.indexedDB?.deleteDatabase(DATABASE);
       return (await registration?.unregister().catch(() => false)) || retired;
     },
     async status() {

@@ -28,4 +28,4 @@ export {
 } from './messages.js';
 export { type Override, parseOverride, withOverride } from './overrides.js';
 export type { Counters, LayerStatus, OriginStatus } from './status.js';
-export { isCompatible, PROTOCOL, VERSION } from './version.js';
+export { DATABASE, isCompatible, PROTOCOL, VERSION } from './version.js';

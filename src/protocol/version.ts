@@ -4,6 +4,9 @@ export const VERSION = '0.1.0';
 /** The shape of the messages between page and worker; a message of another shape is not understood at all. */
 export const PROTOCOL = 1;
 
+/** Where everything that is remembered is kept. */
+export const DATABASE = 'steadfetch';
+
 /** Page and worker may differ by one minor version, as they do for a while after every update. */
 export function isCompatible(ours: string, theirs: string): boolean {
   const [a, b] = [parseVersion(ours), parseVersion(theirs)];

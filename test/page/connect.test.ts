@@ -250,3 +250,52 @@ describe('status', () => {
     expect(await timed(retries.status(), 0)).toEqual({ value: undefined, ms: 0 });
   });
 });
+
+describe('what a page can do about all requests', () => {
+  const obeying = () =>
+    createWorker('activated', ({ kind }) =>
+      toMessage(
+        kind === 'hello' ? { kind: 'welcome', version: VERSION, nonce: 'n', fragments: true } : { kind: 'done' },
+      ),
+    );
+  const said = (worker: { heard: unknown[] }) =>
+    worker.heard.slice(1).map((message) => (message as { kind: string }).kind);
+
+  test('is told to the worker, and whether it was done', async () => {
+    const { worker } = controlled(obeying());
+    const { value: retries } = await connected(0);
+    for (const work of [
+      retries.pause,
+      retries.resume,
+      () => retries.reset('https://a.test'),
+      () => retries.retryNow(),
+    ]) {
+      expect((await timed(work(), 0)).value).toBe(true);
+    }
+    expect(said(worker)).toEqual(['pause', 'resume', 'reset', 'retry-now']);
+  });
+
+  test('is not done where nobody answers', async () => {
+    controlled(createWorker('activated'));
+    const { value: retries } = await connected(5_000);
+    expect((await timed(retries.pause(), 3_000)).value).toBe(false);
+  });
+
+  test('retire gives the page its own fetch back', async () => {
+    const own = globalThis.fetch;
+    controlled(obeying());
+    const { value: retries } = await connected(0, undefined, { patchFetch: true });
+    expect(globalThis.fetch).toBe(retries.fetch);
+    await timed(retries.retire(), 0);
+    expect(globalThis.fetch).toBe(own);
+  });
+
+  test('a wait in the worker makes the heart beat, unless it is not to', async () => {
+    for (const heartbeat of [true, false]) {
+      const { worker, container } = controlled(obeying());
+      await connected(0, undefined, { heartbeat });
+      container.say(toMessage({ kind: 'event', seq: '1', event: waiting }));
+      expect([heartbeat, said(worker)]).toEqual([heartbeat, heartbeat ? ['beat'] : []]);
+    }
+  });
+});

@@ -47,12 +47,14 @@ export interface FakeRegistration {
   installing: FakeWorker | null;
   waiting: FakeWorker | null;
   active: FakeWorker | null;
+  unregister(): Promise<boolean>;
 }
 
 export const registered = (workers: Partial<FakeRegistration> = {}): FakeRegistration => ({
   installing: null,
   waiting: null,
   active: null,
+  unregister: async () => true,
   ...workers,
 });
 

@@ -56,6 +56,20 @@ describe('an event', () => {
     expect([asked, received]).toEqual([[], []]);
   });
 
+  test('is one of at most twenty a second for a page; the others are counted', async () => {
+    const { mailbox, open: page } = open();
+    const [busy, calm] = [page('busy'), page('calm')];
+    for (const { id } of [busy, calm]) mailbox.welcome({ id, postMessage: () => {} } as unknown as Client);
+    for (let attempts = 1; attempts <= 30; attempts += 1) mailbox.post('busy', event(attempts));
+    mailbox.post('calm', event(1));
+    await settle();
+    expect([busy.received.length, calm.received.length, mailbox.untold()]).toEqual([20, 1, 10]);
+    now += 1_000;
+    mailbox.post('busy', event(31));
+    await settle();
+    expect([attemptsOf(busy.received).at(-1), mailbox.untold()]).toEqual([31, 10]);
+  });
+
   test('for a page that is gone is forgotten', async () => {
     const { mailbox, problems } = open();
     mailbox.post('gone', event(2));

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { constant } from '../../src/policy/backoff.ts';
 import { RetryLayerError } from '../../src/policy/errors.ts';
 import type { LayerEvent } from '../../src/protocol/events.ts';
-import { toMessage } from '../../src/protocol/messages.ts';
+import { toGossip } from '../../src/protocol/gossip.ts';
+import { type PageMessage, toMessage } from '../../src/protocol/messages.ts';
 import type { RetryLayerOptions } from '../../src/worker/options.ts';
 import { createRetryLayer } from '../../src/worker/retry-layer.ts';
 import { type FakeScope, settle, stubScope } from '../support/worker-scope.ts';
@@ -617,5 +618,133 @@ describe('pages', () => {
     for (const { received } of pages) {
       expect(received.filter((message) => JSON.stringify(message).includes('budget-exhausted'))).toHaveLength(1);
     }
+  });
+});
+
+describe('what pages want', () => {
+  const say = async (message: PageMessage, client: object = scope.open('page')) => {
+    const answers: unknown[] = [];
+    scope.dispatch('message', {
+      data: toMessage(message),
+      source: client,
+      ports: [{ postMessage: (answer: unknown) => answers.push(answer) }],
+      waitUntil: () => {},
+    });
+    await settle();
+    return answers;
+  };
+  const at = (path: string, init: RequestInit = {}) => new Request(`https://app.test${path}`, init);
+  const hits = async (given: FetchOptions, attempts = 4) => {
+    fetched.length = 0;
+    script = Array.from({ length: 10 }, () => status(503));
+    const { answer } = dispatch(given);
+    for (let wait = 0; wait < attempts; wait += 1) {
+      await vi.advanceTimersByTimeAsync(110);
+      await settle();
+    }
+    await answer;
+    return answer === undefined ? 'left alone' : fetched.length;
+  };
+  const quick = { defaults: { backoff: constant(100) }, circuit: { failures: 1e9, window: 1_000, attemptsDivisor: 1 } };
+
+  test('a fragment asks for less, of script’s own fetches only', async () => {
+    listen(quick);
+    await settle();
+    expect(await hits({ request: at('/x#~sf=x') })).toBe('left alone');
+    expect(await hits({ request: at('/x#~sf=a1') })).toBe('left alone');
+    expect(await hits({ request: at('/x#~sf=a2') })).toBe(2);
+    expect(await hits({ request: at('/x#~sf=a2'), mode: 'navigate', resultingClientId: 'page' })).toBe(3);
+    expect(await hits({ request: at('/x#~sf=nonsense') })).toBe(4);
+  });
+
+  test('what is announced counts for the next such request of that page', async () => {
+    listen(quick);
+    await settle();
+    const call = { kind: 'call', url: 'https://app.test/x', method: 'POST', asked: '~sf=a3.u1' } as const;
+    expect(await say(call)).toEqual([toMessage({ kind: 'done' })]);
+    expect(await hits({ request: at('/x', { method: 'POST' }), clientId: 'other' })).toBe('left alone');
+    expect(await hits({ request: at('/x#part', { method: 'POST' }) })).toBe(3);
+    expect(await hits({ request: at('/x', { method: 'POST' }) })).toBe('left alone');
+  });
+
+  test('the nonce of the handshake allows more, a guess does not', async () => {
+    listen(quick);
+    const [welcome] = (await say({ kind: 'hello', version: '0.1.0' })) as { nonce: string }[];
+    const post = (nonce: string) => ({ request: at(`/x#~sf=u1.n${nonce}`, { method: 'POST' }) });
+    expect(await hits(post(welcome?.nonce ?? ''))).toBe(4);
+    expect(await hits(post('guess'))).toBe('left alone');
+  });
+
+  test('an abort ends the request with its id, of that page', async () => {
+    listen({ defaults: { backoff: constant(10_000), throttledBackoff: constant(10_000) } });
+    await settle();
+    script = [status(503)];
+    const { answer } = dispatch({ request: at('/x#~sf=iid-1') });
+    await vi.advanceTimersByTimeAsync(20);
+    await settle();
+    await say({ kind: 'abort', id: 'id-1' }, scope.open('other'));
+    expect(await Promise.race([answer, 'waits'])).toBe('waits');
+    await say({ kind: 'abort', id: 'id-1' });
+    await expect(answer).rejects.toMatchObject({ name: 'AbortError' });
+    expect(fetched).toHaveLength(1);
+  });
+
+  test('pause and resume', async () => {
+    listen(quick);
+    await settle();
+    await say({ kind: 'pause' });
+    expect(await hits({})).toBe('left alone');
+    await say({ kind: 'resume' });
+    expect(await hits({})).toBe(4);
+  });
+
+  test('retryNow and reset are told to the other workers, and what they tell is done', async () => {
+    const sent: unknown[] = [];
+    let hear: (event: { data: unknown }) => void = () => {};
+    vi.stubGlobal(
+      'BroadcastChannel',
+      class {
+        set onmessage(listener: typeof hear) {
+          hear = listener;
+        }
+        postMessage = (data: unknown) => sent.push(data);
+        close() {}
+      },
+    );
+    const layer = listen({ defaults: { backoff: constant(10_000) }, budget: { refillPerSecond: 0 } });
+    await settle();
+    await say({ kind: 'retry-now' });
+    await say({ kind: 'reset', origin: 'https://a.test' });
+    expect(sent).toEqual([
+      expect.objectContaining({ kind: 'retry-now' }),
+      expect.objectContaining({ kind: 'reset', origin: 'https://a.test' }),
+    ]);
+    script = [lost, status(200)];
+    const { answer } = dispatch();
+    await vi.advanceTimersByTimeAsync(100);
+    await settle();
+    hear({ data: toGossip({ kind: 'retry-now' }) });
+    await vi.advanceTimersByTimeAsync(100);
+    await settle();
+    expect((await answer)?.status).toBe(200);
+    script = [status(503), status(503), status(503), status(503)];
+    dispatch();
+    await vi.advanceTimersByTimeAsync(100);
+    await settle();
+    expect(layer.status().origins).toHaveLength(1);
+    hear({ data: toGossip({ kind: 'reset' }) });
+    await settle();
+    expect(layer.status().origins).toEqual([]);
+  });
+
+  test('observe sends once and counts; a page outside the sample is left alone', async () => {
+    const observing = listen({ ...quick, mode: 'observe' });
+    await settle();
+    expect(await hits({})).toBe(1);
+    expect(observing.status().counters).toMatchObject({ retries: 0, observed: { retry: 1 } });
+    expect(scope.open('page').received).toEqual([]);
+    scope = stubScope();
+    listen({ ...quick, sample: 0 });
+    expect(await hits({})).toBe('left alone');
   });
 });

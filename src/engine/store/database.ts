@@ -1,6 +1,6 @@
 import { deleteDB, type IDBPDatabase, openDB } from 'idb';
+import { DATABASE } from '../../protocol/version.js';
 
-const NAME = 'steadfetch';
 const VERSION = 1;
 /** Records per origin and group, under the key {@link OriginBook} gives them. */
 export const ORIGINS = 'origins';
@@ -19,7 +19,7 @@ export function createDatabase(): Database {
   const open = (): Promise<IDBPDatabase> => {
     if (destroyed) return Promise.reject(new DOMException('the database was deleted', 'InvalidStateError'));
     if (opening) return opening;
-    const connection = openDB(NAME, VERSION, {
+    const connection = openDB(DATABASE, VERSION, {
       upgrade(db, _before, _after, transaction) {
         // The open fails with it; nobody else is to be told.
         transaction.done.catch(() => {});
@@ -47,7 +47,7 @@ export function createDatabase(): Database {
       const connection = opening;
       opening = undefined;
       await connection?.then((db) => db.close()).catch(() => {});
-      await deleteDB(NAME);
+      await deleteDB(DATABASE);
     },
     async use(work) {
       const connection = open();
