@@ -312,8 +312,19 @@ export function createOriginBook(
         }
       };
       forget();
-      // A write that is under way brings back what it has written.
-      writing = writing.then(forget).then(flush);
+      const forgetStored = async (): Promise<void> => {
+        forget();
+        try {
+          for (const value of await within(store.load(), STORE_MS, ports)) {
+            const record = reviveRecord(value, ports.now(), guards);
+            if (record && (origin === undefined || record.origin === origin)) forgotten.add(idOf(record));
+          }
+        } catch (problem) {
+          carryOnInMemory(problem);
+        }
+      };
+      // A write that is under way brings back what it has written; and others have stored what is not known here.
+      writing = writing.then(forgetStored).then(flush);
       await writing;
     },
     noticesExhaustion(key) {
@@ -358,7 +369,7 @@ const toStatus = (
   capacity: capacityOf(guards.budget),
   circuit: circuitState(circuit, now),
   openUntil: circuit.openUntil,
-  heldUntil: hold.until,
+  heldUntil: hold.until > now ? hold.until : 0,
   heldPaths: Object.fromEntries(Object.entries(hold.paths).map(([path, { until }]) => [path, until])),
 });
 

@@ -514,8 +514,8 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
         isCalled = true;
       });
     const called = calledNow || woken;
-    const [due, look] = [dueAt(phase), lookAt(phase)];
-    const at = Math.min(due, look);
+    const [due, peek] = [dueAt(phase), lookAt(phase)];
+    const at = Math.min(due, peek);
     const afterMs = at === NEVER ? undefined : at - now();
     const landing = await nextLanding(flights, { afterMs, called, signal: call.signal }, ports);
     nap?.leave();
@@ -563,8 +563,9 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     ) {
       abandon(phase, 'client-gone');
       return flights.failure ?? { error: new DOMException('the client has gone', 'AbortError') };
-    } else if (look < due && !isCalled) {
+    } else if (peek < due && !isCalled) {
       if (isLong(phase) && phase.until > deadline()) phase = endWait(phase);
+      if (phase.kind === 'parked' && phase.lookAt > deadline()) phase = look(phase.place);
     } else {
       phase = await timeIsUp(phase);
     }

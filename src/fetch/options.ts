@@ -76,9 +76,16 @@ export function askedByCall({ retry, retryOptions }: RetryRequestInit): RetryOpt
   if (retry === false) return false;
   const [asked, path] = retry === undefined ? [retryOptions, 'retryOptions'] : [retry, 'retry'];
   if (asked === undefined) return {};
-  const said = typeof asked === 'object' && asked !== null ? withoutZeros(asked) : asked;
+  const known = retry === undefined ? withoutTheirs(asked) : asked;
+  const said = typeof known === 'object' && known !== null ? withoutZeros(known) : known;
   checkRetryOptions(said, path);
   return said;
+}
+
+/** What the proposal has and we do not is passed over, as it is by browsers that do not know it. */
+function withoutTheirs(options: RetryOptions): RetryOptions {
+  const { retryAfterUnload, retryOnlyIfServerUnreached, ...ours } = Object(options) as Record<string, unknown>;
+  return typeof options === 'object' ? ours : options;
 }
 
 /** Where zero is no value, it says that the policy's holds: whoever fills in a form need not leave fields out. */

@@ -27,7 +27,7 @@ import { type EventOf, type LayerEvent, type LayerStatus, VERSION } from '../pro
 import { aside, isAside, toRequest } from './aside.js';
 import { withAttempts } from './attempts.js';
 import { askedByCall, checkRetryFetch, type RetryFetchOptions, type RetryRequestInit } from './options.js';
-import { createSending, withExtras } from './sending.js';
+import { createSending, heldWhile, withExtras } from './sending.js';
 import { createSubscribers } from './subscribers.js';
 import { NOWHERE, platformSurroundings, type Surroundings } from './surroundings.js';
 
@@ -110,6 +110,9 @@ export function assembleRetryFetch(
         guards: ({ record }) => book.merge(record),
         success: parking.release,
         'retry-now': ({ origin }) => retryNow(origin),
+        // Those of workers.
+        pause: () => {},
+        resume: () => {},
         reset: ({ origin }) => void book.reset(origin),
       },
       (problem) => warn('other pages and workers cannot be told', problem),
@@ -159,13 +162,17 @@ export function assembleRetryFetch(
       plan = planFor(request, asked);
     } catch (fault) {
       onFault(fault);
-      return send(request);
+      return heldWhile(request, send(request));
     }
     if (plan.do === 'retry') return served(request, send, plan.call);
     // Whoever wants no retries wants none of the worker either; what else is not for us may be for the worker.
-    if (plan.do === 'never') return send(controlled ? await aside(request) : request);
+    if (plan.do === 'never') {
+      const alone = controlled ? await aside(request) : request;
+      return heldWhile(alone, send(alone));
+    }
     const marked = controlled && !(input instanceof Request) && isAside(request);
-    return send(marked ? toRequest(input, init, { mark: false }) : request);
+    const left = marked ? toRequest(input, init, { mark: false }) : request;
+    return heldWhile(left, send(left));
   }
 
   function planFor(request: Request, asked: RetryOptions | false): Plan {

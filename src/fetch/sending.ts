@@ -78,3 +78,10 @@ const reading =
   typeof FinalizationRegistry === 'undefined'
     ? undefined
     : new FinalizationRegistry<{ readonly request: Request; unlink(): void }>(({ unlink }) => unlink());
+
+/** Of what is not retried here the signal counts as well, as long as somebody waits for the answer or reads it. */
+export async function heldWhile(request: Request, sent: Promise<Response>): Promise<Response> {
+  const response = await sent;
+  if (response.body) reading?.register(response.body, { request, unlink: () => {} });
+  return response;
+}

@@ -32,4 +32,9 @@ export function platformSurroundings(): Surroundings {
 }
 
 /** Keeps nothing: what the book knows is all there is. */
-export const NOWHERE: OriginStore = { load: async () => [], update: async () => new Map(), destroy: async () => {} };
+export const NOWHERE: OriginStore = {
+  load: async () => [],
+  update: async () => new Map(),
+  destroy: async () => {},
+  revive() {},
+};

@@ -1,4 +1,5 @@
-import { type Override, type PageMessage, toMessage, withOverride } from '../protocol/index.js';
+import { RetryLayerError } from '../policy/errors.js';
+import { type Override, type PageMessage, parseOverride, toMessage, withOverride } from '../protocol/index.js';
 import { type CallOptions, type FetchRetryOptions, inOurWords, toOverride } from './call-options.js';
 import { ask } from './questions.js';
 
@@ -20,47 +21,89 @@ export interface Line {
  * called off. Without a worker of ours it is the page's own `fetch`.
  */
 export function createBridge(line: () => Line | undefined, fetch: typeof globalThis.fetch): RetryFetch {
-  return async (input, { retry, retryOptions, ...init } = {}) => {
+  return async (...given) => {
+    const [input, init] = given;
+    // Whatever else stands in the init is the browser's business, which passes over what it does not know.
+    const { retry, retryOptions } = init ?? {};
     const options = retry ?? (retryOptions && inOurWords(retryOptions));
     const asked = options === undefined ? undefined : toOverride(options);
     const to = line();
-    const signal = init.signal ?? (input instanceof Request ? input.signal : undefined);
-    const url = new URL(input instanceof Request ? input.url : input, location.href);
-    // A signal that may fire is worth a word; a request of another scheme does not come to the worker.
-    if (!to || signal?.aborted || !(asked || signal) || !/^https?:$/.test(url.protocol)) return fetch(input, init);
-    const abortId = signal ? crypto.randomUUID() : undefined;
-    const override: Override = {
-      ...asked,
-      ...(abortId && !asked?.off ? { abortId } : {}),
-      ...(asked && !asked.off && to.nonce !== '' ? { nonce: to.nonce } : {}),
-    };
-    const calledOff = (): void => post(to.worker, { kind: 'abort', id: abortId ?? '' });
-    signal?.addEventListener('abort', calledOff);
+    const request = isRequest(input) ? input : undefined;
+    // `null` takes the signal of a request away.
+    const signal = init?.signal === undefined ? request?.signal : (init.signal ?? undefined);
+    const url = to && (asked || signal) && !signal?.aborted ? urlOf(input) : undefined;
+    const carried = parseOverride(url?.hash ?? '');
+    if (!to || !url || carried?.off) return fetch(...given);
+    const own = signal && !asked?.off && carried?.abortId === undefined ? crypto.randomUUID() : undefined;
+    const override: Override = { ...carried, ...asked, ...(own === undefined ? {} : { abortId: own }) };
+    const calledOff = (): void => post(to.worker, { kind: 'abort', id: own ?? '' });
+    if (own !== undefined) signal?.addEventListener('abort', calledOff);
     try {
-      return await send(input, init, url, override, to);
+      return await (to.fragments ? inFragment(to, override) : byMessage(to, override, url));
     } finally {
       signal?.removeEventListener('abort', calledOff);
     }
-  };
 
-  async function send(
-    input: RequestInfo | URL,
-    init: RequestInit,
-    url: URL,
-    override: Override,
-    { worker, fragments }: Line,
-  ): Promise<Response> {
-    const isRequest = input instanceof Request;
-    // A request cannot be given another URL without its body becoming a stream, which not every connection takes.
-    const hasBody = isRequest && !['GET', 'HEAD'].includes(input.method);
-    if (fragments && !hasBody) {
-      const marked = withOverride(isRequest ? input.url : String(input), override);
-      return fetch(isRequest ? new Request(marked, input) : marked, init);
+    async function inFragment({ nonce }: Line, override: Override): Promise<Response> {
+      const mark = asked && !asked.off && nonce !== '' ? { ...override, nonce } : override;
+      if (!request) return fetch(withOverride(String(input), mark), init);
+      const marked = withOverride(request.url, mark);
+      // Taken over as it is, a body would be a stream, which browsers send over HTTP/2 only.
+      const hasBody = init?.body == null && !['GET', 'HEAD'].includes(request.method) && request.body !== null;
+      if (!hasBody) return fetch(new Request(marked, request), init);
+      const { method, headers, mode, credentials, cache, redirect, referrer, referrerPolicy, integrity, keepalive } =
+        request;
+      const body = await request.blob();
+      return fetch(
+        new Request(marked, {
+          ...{ method, headers, mode, credentials, cache, redirect, referrer, referrerPolicy, integrity, keepalive },
+          signal: request.signal,
+          ...(body.size > 0 ? { body } : {}),
+        }),
+        init,
+      );
     }
-    const method = (init.method ?? (isRequest ? input.method : 'GET')).toUpperCase();
-    url.hash = '';
-    await ask(worker, { kind: 'call', url: url.href, method, asked: withOverride('', override).slice(1) }, 'done');
-    return fetch(input, init);
+
+    /** Beside somebody's own routes, which may look at a whole URL. */
+    async function byMessage({ worker }: Line, override: Override, url: URL): Promise<Response> {
+      if (override.retryNonIdempotent) {
+        const name = 'retry.retryNonIdempotent';
+        const remedy = 'set it on a route of the worker';
+        throw new RetryLayerError(
+          'bad-option',
+          `${name} cannot be asked for by a call beside the routes of another; ${remedy}`,
+          name,
+        );
+      }
+      const id = crypto.randomUUID();
+      const method = (init?.method ?? request?.method ?? 'GET').toUpperCase();
+      url.hash = '';
+      await ask(
+        worker,
+        { kind: 'call', id, url: url.href, method, asked: withOverride('', override).slice(1) },
+        'done',
+      );
+      try {
+        return await fetch(...given);
+      } finally {
+        // One that never came to the worker must not be taken for the next.
+        post(worker, { kind: 'withdraw', id });
+      }
+    }
+  };
+}
+
+/** Also one of another realm: of a frame. */
+const isRequest = (input: unknown): input is Request =>
+  typeof input === 'object' && input !== null && !(input instanceof URL) && 'url' in input;
+
+/** Absolute, where a worker may see it; `undefined` for whatever `fetch` itself has to refuse. */
+function urlOf(input: RequestInfo | URL): URL | undefined {
+  try {
+    const url = new URL(isRequest(input) ? input.url : input, globalThis.document?.baseURI ?? location.href);
+    return /^https?:$/.test(url.protocol) ? url : undefined;
+  } catch {
+    return undefined;
   }
 }
 
@@ -70,8 +113,17 @@ export function createBridge(line: () => Line | undefined, fetch: typeof globalT
  *
  * @throws {@link RetryLayerError} if an option is wrong
  */
-export const withRetry = (url: string | URL, options: CallOptions): string =>
-  withOverride(String(url), toOverride(options));
+export function withRetry(url: string | URL, options: CallOptions): string {
+  const override = toOverride(options);
+  if (override.retryNonIdempotent) {
+    const name = 'retry.retryNonIdempotent';
+    throw new RetryLayerError('bad-option', `${name} must not be true in a URL; use retries.fetch for more`, name);
+  }
+  if (typeof url !== 'string' && !(url instanceof URL)) {
+    throw new RetryLayerError('bad-option', 'url must be a text or a URL; give a Request to retries.fetch', 'url');
+  }
+  return withOverride(String(url), override);
+}
 
 /** Says something that needs no answer; whoever cannot hear it has gone. */
 export function post(worker: ServiceWorker, message: PageMessage): void {

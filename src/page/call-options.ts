@@ -22,6 +22,8 @@ export const inOurWords = ({ maxAttempts, maxAge, retryNonIdempotent }: FetchRet
   ...(retryNonIdempotent === undefined ? {} : { retryNonIdempotent }),
 });
 
+const show = (value: unknown): string => (typeof value === 'string' ? `'${value}'` : String(value));
+
 type Rule = readonly [mustBe: string, holds: (value: unknown) => boolean];
 
 const from = (min: number, max: number, isWhole = false): Rule => [
@@ -45,7 +47,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 export function toOverride(options: CallOptions): Override {
   if (options === false) return { off: true };
   if (typeof options !== 'object' || options === null) {
-    throw new RetryLayerError('bad-option', `retry must be false or an object, got ${String(options)}`, 'retry');
+    throw new RetryLayerError('bad-option', `retry must be false or an object, got ${show(options)}`, 'retry');
   }
   for (const [key, value] of Object.entries(options)) {
     const name = `retry.${key}`;
@@ -57,8 +59,12 @@ export function toOverride(options: CallOptions): Override {
     const [mustBe, holds] = rule;
     if (value === undefined || holds(value)) continue;
     const off = key === 'attempts' ? '; to switch retries off, use `retry: false`' : '';
-    throw new RetryLayerError('bad-option', `${name} must be ${mustBe}, got ${String(value)}${off}`, name);
+    throw new RetryLayerError('bad-option', `${name} must be ${mustBe}, got ${show(value)}${off}`, name);
   }
   const { retries, ...asked } = options;
+  if (retries !== undefined && asked.attempts !== undefined && asked.attempts !== retries + 1) {
+    const both = `retry.retries must be one less than attempts (${asked.attempts}), got ${retries}; give one of the two`;
+    throw new RetryLayerError('bad-option', both, 'retry.retries');
+  }
   return { ...asked, ...(retries === undefined ? {} : { attempts: retries + 1 }) };
 }

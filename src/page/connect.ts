@@ -49,6 +49,8 @@ export interface Retries {
   retire(): Promise<boolean>;
 }
 
+const OPTIONS = ['scope', 'type', 'patchFetch', 'heartbeat'];
+
 /** `connect` resolves within this time, whatever the browser does. */
 const CONNECT_MS = 4_500;
 /** Of it, what is left to the handshake. */
@@ -60,6 +62,9 @@ const HELLO_MS = 1_000;
  */
 export async function connect(workerUrl: string | URL, options: ConnectOptions = {}): Promise<Retries> {
   const warn = createWarner();
+  for (const name of Object.keys(options)) {
+    if (!OPTIONS.includes(name)) warn(`connect has no option ${name}; there are ${OPTIONS.join(', ')}`);
+  }
   const listeners = createListeners(warn);
   const container = serviceWorkers();
   let registration: ServiceWorkerRegistration | undefined;

@@ -14,7 +14,8 @@ export function overridden(policy: RetryPolicy, asked: CallOverride, trusted: bo
   return {
     ...policy,
     attempts: least(policy.attempts, asked.attempts),
-    attemptTimeoutMs: least(policy.attemptTimeoutMs, asked.attemptTimeoutMs),
+    // A shorter one means more attempts, not fewer.
+    attemptTimeoutMs: (trusted ? asked.attemptTimeoutMs : undefined) ?? policy.attemptTimeoutMs,
     totalMs: Math.min(least(policy.totalMs, asked.totalMs), MAX_KEPT_ALIVE_MS),
     hedge: asked.hedge === false ? false : policy.hedge,
     retryNonIdempotent: trusted

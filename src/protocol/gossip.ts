@@ -9,6 +9,8 @@ export type Gossip =
   | { readonly kind: 'success'; readonly origin: string; readonly group: string }
   /** A page wants waits to end. */
   | { readonly kind: 'retry-now'; readonly origin?: string }
+  /** Requests are left alone from now on, or not any more. */
+  | { readonly kind: 'pause' | 'resume' }
   /** What was remembered of an origin, or of all, is to be forgotten. */
   | { readonly kind: 'reset'; readonly origin?: string };
 
@@ -25,6 +27,7 @@ export function parseGossip(data: unknown): Gossip | undefined {
   const { kind, record, origin, group } = data;
   if (kind === 'guards' && isObject(record)) return { kind, record };
   if (kind === 'success' && typeof origin === 'string' && typeof group === 'string') return { kind, origin, group };
+  if (kind === 'pause' || kind === 'resume') return { kind };
   if ((kind === 'retry-now' || kind === 'reset') && (origin === undefined || typeof origin === 'string')) {
     return origin === undefined ? { kind } : { kind, origin };
   }

@@ -17,8 +17,17 @@ export type PageMessage =
   /** The page has called off the request that carries this id. */
   | { readonly kind: 'abort'; readonly id: string }
   /** The next request of this page to this URL asks for something else than its route; `asked` is a fragment. */
-  | { readonly kind: 'call'; readonly url: string; readonly method: string; readonly asked: string }
-  | { readonly kind: 'pause' | 'resume' | 'retire' }
+  | {
+      readonly kind: 'call';
+      readonly id: string;
+      readonly url: string;
+      readonly method: string;
+      readonly asked: string;
+    }
+  /** The call with this id has come, or will not. */
+  | { readonly kind: 'withdraw'; readonly id: string }
+  | { readonly kind: 'pause' | 'resume' }
+  | { readonly kind: 'retire' }
   | { readonly kind: 'reset'; readonly origin?: string };
 
 /** What the worker says to a page. */
@@ -47,9 +56,12 @@ export function parsePageMessage(data: unknown): PageMessage | Unread {
     case 'hello':
       return isText(version) ? { kind, version } : 'malformed';
     case 'abort':
+    case 'withdraw':
       return isText(id) ? { kind, id } : 'malformed';
     case 'call':
-      return isText(url) && isText(method) && isText(asked) ? { kind, url, method, asked } : 'malformed';
+      return isText(id) && isText(url) && isText(method) && isText(asked)
+        ? { kind, id, url, method, asked }
+        : 'malformed';
     case 'retry-now':
     case 'reset':
       if (origin === undefined) return { kind };

@@ -6,6 +6,10 @@ export interface LayerStatus {
   /** `memory`: the database cannot be used, so the state is lost when the worker stops. */
   readonly storage: 'indexeddb' | 'memory';
   readonly counters: Counters;
+  /** All requests are left alone. */
+  readonly paused?: boolean;
+  /** `observe`: nothing is retried, and what would have been is counted. */
+  readonly mode?: 'retry' | 'observe';
   /** Origins and groups with something to say: a budget that is not full, a hold, a circuit that is or was open. */
   readonly origins: readonly OriginStatus[];
 }

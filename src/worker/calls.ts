@@ -9,56 +9,68 @@ export interface Calls {
   end(clientId: string, id: string): void;
   /** The next request of this page, method and URL asks for this. */
   announce(clientId: string, call: PageMessage & { kind: 'call' }): void;
+  /** It does not come, or has come. */
+  withdraw(clientId: string, id: string): void;
   /** What was announced of a request. */
   take(clientId: string, method: string, url: string): string | undefined;
 }
 
-/** Nothing that was said and never came is remembered for longer, */
-const KEPT_MS = 30_000;
-/** nor more than this. */
+/** What was said of a request that has not come is remembered for so long, */
+const KEPT_MS = 10_000;
+/** and of no more than so many. */
 const MOST_KEPT = 1_000;
 
-export function createCalls(now: () => number): Calls {
-  const aborts = createShelf<AbortController>(now);
-  const announced = createShelf<readonly string[]>(now);
-  return {
-    signalOf: (clientId, id) => aborts.put(`${clientId} ${id}`, (known) => known ?? new AbortController()).signal,
-    abort(clientId, id) {
-      const called = aborts.put(`${clientId} ${id}`, (known) => known ?? new AbortController());
-      called.abort(new DOMException('the page has called it off', 'AbortError'));
-    },
-    end: (clientId, id) => aborts.drop(`${clientId} ${id}`),
-    announce(clientId, { method, url, asked }) {
-      announced.put(`${clientId} ${method} ${url}`, (known = []) => [...known, asked]);
-    },
-    take(clientId, method, url) {
-      if (announced.isEmpty()) return undefined;
-      const key = `${clientId} ${method} ${url}`;
-      const [first, ...rest] = announced.get(key) ?? [];
-      if (rest.length > 0) announced.put(key, () => rest);
-      else announced.drop(key);
-      return first;
-    },
-  };
+interface Announced {
+  readonly key: string;
+  readonly asked: string;
+  readonly at: number;
 }
 
-/** A map whose entries go when they are old or too many, oldest first. */
-function createShelf<T>(now: () => number) {
-  const entries = new Map<string, { readonly value: T; readonly at: number }>();
-  const fresh = (key: string): T | undefined => {
-    const entry = entries.get(key);
-    return entry && now() - entry.at < KEPT_MS ? entry.value : undefined;
+export function createCalls(now: () => number): Calls {
+  /** Of requests that are under way. */
+  const live = new Map<string, AbortController>();
+  /** Aborts that came before their request. */
+  const early = new Map<string, number>();
+  const announced = new Map<string, Announced>();
+  const isFresh = (at: number): boolean => now() - at < KEPT_MS;
+  const keep = <T>(map: Map<string, T>, key: string, value: T): void => {
+    map.delete(key);
+    map.set(key, value);
+    if (map.size > MOST_KEPT) for (const oldest of [...map.keys()].slice(0, 1)) map.delete(oldest);
   };
+  const callOff = (controller: AbortController): void =>
+    controller.abort(new DOMException('the page has called it off', 'AbortError'));
+
   return {
-    isEmpty: () => entries.size === 0,
-    get: fresh,
-    drop: (key: string) => void entries.delete(key),
-    put(key: string, change: (known: T | undefined) => T): T {
-      const value = change(fresh(key));
-      entries.delete(key);
-      entries.set(key, { value, at: now() });
-      if (entries.size > MOST_KEPT) for (const oldest of [...entries.keys()].slice(0, 1)) entries.delete(oldest);
-      return value;
+    signalOf(clientId, id) {
+      const key = `${clientId} ${id}`;
+      const controller = live.get(key) ?? new AbortController();
+      const abortedAt = early.get(key);
+      if (abortedAt !== undefined && isFresh(abortedAt)) callOff(controller);
+      early.delete(key);
+      live.set(key, controller);
+      return controller.signal;
+    },
+    abort(clientId, id) {
+      const key = `${clientId} ${id}`;
+      const controller = live.get(key);
+      if (controller) callOff(controller);
+      else keep(early, key, now());
+    },
+    end: (clientId, id) => void live.delete(`${clientId} ${id}`),
+    announce(clientId, { id, method, url, asked }) {
+      keep(announced, `${clientId} ${id}`, { key: `${clientId} ${method} ${url}`, asked, at: now() });
+    },
+    withdraw: (clientId, id) => void announced.delete(`${clientId} ${id}`),
+    take(clientId, method, url) {
+      if (announced.size === 0) return undefined;
+      const wanted = `${clientId} ${method} ${url}`;
+      for (const [id, { key, asked, at }] of announced) {
+        if (key !== wanted) continue;
+        announced.delete(id);
+        if (isFresh(at)) return asked;
+      }
+      return undefined;
     },
   };
 }

@@ -26,6 +26,8 @@ export interface Surroundings {
   readonly isRaced: IsRaced;
   /** Are requests of this page left alone, whatever they are? */
   readonly isOff: (clientId: string) => boolean;
+  /** Are all requests left alone? Known at once in a worker that has run for a moment. */
+  readonly isPaused: () => boolean | Promise<boolean>;
   /** In place of retries: told what there would have been. */
   readonly onObserved: ((would: Would) => void) | undefined;
   readonly onVerdict: (problem: unknown) => void;
@@ -44,7 +46,7 @@ export function createIntercept(around: Surroundings): Intercept {
     const facts = toFacts(request, url, scope.location.origin);
     // A navigation's events belong to the page that is coming, not to the one that is left.
     const clientId = (facts.navigation ? event?.resultingClientId : event?.clientId) ?? '';
-    if (around.isOff(clientId)) return undefined;
+    if (around.isOff(clientId) || around.isPaused() === true) return undefined;
     const found = findPlan(request, url, facts.sameOrigin);
     if (found === undefined || found.policy === false) return undefined;
     const own: RetryPolicy = found.policy;
@@ -54,11 +56,18 @@ export function createIntercept(around: Surroundings): Intercept {
     const announced = isCall ? calls.take(clientId, request.method, url.href) : undefined;
     const asked = isCall ? parseOverride(announced ?? hash) : undefined;
     if (asked?.off) return undefined;
-    const trusted = asked !== undefined && (announced !== undefined || secret.is(asked.nonce));
+    const trusted = asked !== undefined && secret.is(asked.nonce);
     const policyIf = (page: boolean): RetryPolicy => (asked ? overridden(own, asked, page) : own);
     if (skipReason(facts, policyIf(trusted !== false)) !== undefined || csp.skips(request, url)) return undefined;
 
     return () => {
+      const paused = around.isPaused();
+      if (typeof paused === 'boolean') return goOn();
+      // A worker that was just started has to look.
+      return paused.then((isPaused) => (isPaused ? ports.fetch(request) : goOn()));
+    };
+
+    function goOn(): Promise<Response> {
       if (typeof trusted === 'boolean') return answer(policyIf(trusted));
       return trusted.then((page) => {
         try {
@@ -69,7 +78,7 @@ export function createIntercept(around: Surroundings): Intercept {
         }
         return ports.fetch(request);
       });
-    };
+    }
 
     /** Throws at once if our own machinery fails, before anything is sent; what it returns rejects with the network's error. */
     function answer(policy: RetryPolicy): Promise<Response> {

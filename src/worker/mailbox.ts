@@ -15,6 +15,7 @@ export interface Mailbox {
 const KEPT_EVENTS = 50;
 /** A page whose every request fails is told of so many a second. */
 const MOST_A_SECOND = 20;
+const MOST_TOLD = 1_000;
 const KEPT_MS = 60_000;
 
 interface Kept {
@@ -32,15 +33,24 @@ export function createMailbox(clients: Clients, now: () => number, onProblem: (p
   /** How many events each page was told since when. */
   const rates = new Map<string, { readonly since: number; readonly count: number }>();
 
+  /** Requests whose end is still to be told, because their trouble was. */
+  const told = new Set<string>();
+
   /** Is this one too many for this page and second? It is counted then. */
-  const isTooMany = (clientId: string): boolean => {
+  const isTooMany = (clientId: string, { type, id }: RequestEvent): boolean => {
     const at = now();
-    for (const [id, { since }] of rates) if (at - since >= 1_000 || at < since) rates.delete(id);
+    for (const [other, { since }] of rates) if (at - since >= 1_000 || at < since) rates.delete(other);
     const { since, count } = rates.get(clientId) ?? { since: at, count: 0 };
     rates.set(clientId, { since, count: count + 1 });
-    if (count < MOST_A_SECOND) return false;
-    untold += 1;
-    return true;
+    const isLast = type === 'recovered' || type === 'gave-up';
+    // Whoever was told that a request waits is told how it ended, however much else there is to tell.
+    if (isLast && told.delete(id)) return false;
+    if (count >= MOST_A_SECOND) {
+      untold += 1;
+      return true;
+    }
+    if (!isLast && told.size < MOST_TOLD) told.add(id);
+    return false;
   };
 
   const toEvent = (event: LayerEvent) => toMessage({ kind: 'event', seq: `${run}-${++sent}`, event });
@@ -71,7 +81,7 @@ export function createMailbox(clients: Clients, now: () => number, onProblem: (p
       if (clientId === '') return;
       const message = toEvent(event);
       if (!listening.has(clientId)) keep(clientId, message);
-      if (isTooMany(clientId)) return;
+      if (listening.has(clientId) && isTooMany(clientId, event)) return;
       const sentTo = async () => {
         const client = await clients.get(clientId);
         if (client) client.postMessage(message);

@@ -6,6 +6,8 @@ export interface Notes {
   readonly store: OriginStore;
   /** Resolves once the notes are here, or cannot be had in time. */
   loaded(): Promise<void>;
+  /** Have they been loaded, or been found not to be had in time? */
+  isLoaded(): boolean;
   get(key: string): unknown;
   /** Known at once, and written behind: what cannot be kept lasts as long as the worker. `undefined` deletes. */
   set(key: string, value: string | readonly string[] | true | undefined): void;
@@ -25,9 +27,13 @@ export function createNotes(store: OriginStore, sleep: Ports['sleep']): Notes {
   const said = new Set<string>();
   let done: () => void = () => {};
   const limit = sleep(LOAD_MS);
+  let isLoaded = false;
   const loaded = new Promise<void>((resolve) => {
     done = resolve;
     void limit.done.then(resolve);
+  });
+  void loaded.then(() => {
+    isLoaded = true;
   });
   return {
     store: {
@@ -44,6 +50,7 @@ export function createNotes(store: OriginStore, sleep: Ports['sleep']): Notes {
       },
     },
     loaded: () => loaded,
+    isLoaded: () => isLoaded,
     get: (key) => values.get(key),
     set(key, value) {
       said.add(key);

@@ -58,7 +58,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
   const store = createOriginStore();
   const csp = createCspGuard(scope, store, platformPorts, warn);
   const notes = createNotes(csp.store, platformPorts.sleep);
-  const secret = createSecret(notes);
+  const secret = createSecret(notes, scope.registration.scope);
   const ports = { ...platformPorts, fetch: csp.fetch };
   const calls = createCalls(ports.now);
   const pulse = createPulse(ports.now);
@@ -90,13 +90,21 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
       guards: ({ record }) => book.merge(record),
       success: parking.release,
       'retry-now': ({ origin }) => retryNow(origin),
+      pause: () => notes.set(PAUSED, true),
+      resume: () => notes.set(PAUSED, undefined),
       reset: ({ origin }) => void book.reset(origin),
     },
     (problem) => warn('other workers cannot be told', problem),
   );
   const onFault = (fault: unknown) => warn('a request was answered without retries because of a fault', fault);
   const isOff = (clientId: string): boolean =>
-    retired || notes.get(PAUSED) === true || !isSampled(clientId, options.sample ?? 1);
+    retired || (clientId !== '' && !isSampled(clientId, options.sample ?? 1));
+  const isPaused = (): boolean | Promise<boolean> => {
+    if (notes.isLoaded()) return notes.get(PAUSED) === true;
+    const limit = ports.sleep(PAUSED_MS);
+    return Promise.race([notes.loaded().finally(limit.cancel), limit.done]).then(() => notes.get(PAUSED) === true);
+  };
+  let triedAt = 0;
   let isRaced: IsRaced = () => false;
   const intercept = createIntercept({
     scope,
@@ -109,22 +117,42 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     teller,
     isRaced: (match) => isRaced(match),
     isOff,
+    isPaused,
     onObserved: options.mode === 'observe' ? teller.observed : undefined,
     onVerdict: (problem) => warn('classify threw or gave no verdict, so the rules decided', problem),
     onFault,
   });
 
-  const status = (): LayerStatus => ({ version: VERSION, counters: teller.counters(), ...book.status() });
+  const status = (): LayerStatus => ({
+    version: VERSION,
+    counters: teller.counters(),
+    paused: notes.get(PAUSED) === true,
+    mode: options.mode ?? 'retry',
+    ...book.status(),
+  });
 
   /** Waits of our own making end, here and in other workers. */
   function retryNow(origin: string | undefined): void {
-    book.backOnline(origin);
+    // Each time one request finds out, and what it finds makes the circuit stay open longer.
+    const at = ports.now();
+    if (Math.abs(at - triedAt) >= TRY_AGAIN_MS) {
+      triedAt = at;
+      book.backOnline(origin);
+    }
     engine.waker.wake(origin);
   }
 
   function online(): void {
     engine.device.changed(ports.now());
     retryNow(undefined);
+  }
+
+  /** A browser gives a registration that is made again the worker that was to go. */
+  function revive(): void {
+    if (!retired) return;
+    retired = false;
+    store.revive();
+    gossip.open();
   }
 
   async function retire(): Promise<void> {
@@ -147,10 +175,12 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
         return calls.abort(clientId, wish.id);
       case 'call':
         return calls.announce(clientId, wish);
+      case 'withdraw':
+        return calls.withdraw(clientId, wish.id);
       case 'pause':
-        return notes.set(PAUSED, true);
       case 'resume':
-        return notes.set(PAUSED, undefined);
+        gossip.tell(wish);
+        return notes.set(PAUSED, wish.kind === 'pause' ? true : undefined);
       case 'reset':
         gossip.tell(wish);
         return book.reset(wish.origin);
@@ -188,7 +218,10 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     scope.addEventListener('fetch', onFetch);
     const isShared = watchNeighbours(scope);
     csp.listen();
-    const welcome = async () => ({ nonce: await secret.value(), fragments: options.fragments ?? !isShared() });
+    const welcome = async () => {
+      revive();
+      return { nonce: await secret.value(), fragments: options.fragments ?? !isShared() };
+    };
     scope.addEventListener('message', createInbox(mailbox, { welcome, status, carryOut }, warn));
     // Not in Chromium, which has no such event in workers.
     scope.addEventListener('online', online);
@@ -227,6 +260,10 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
 
 /** Kept: whoever has paused retries does not expect the next worker to go on. */
 const PAUSED = 'paused';
+/** A worker that was just started waits as long as this to learn whether it is; its records are waited for as long. */
+const PAUSED_MS = 20;
+/** Whoever presses a button again and again learns no more from it. */
+const TRY_AGAIN_MS = 10_000;
 
 /** A document that is left alone has been asked for already: without this the browser would ask once more. */
 function takePreload(event: FetchEvent): (() => Promise<Response>) | undefined {

@@ -11,24 +11,22 @@ export interface Secret {
   is(nonce: string | undefined): boolean | Promise<boolean>;
 }
 
-export function createSecret(notes: Notes): Secret {
-  let isLoaded = false;
-  const loaded = notes.loaded().then(() => {
-    isLoaded = true;
-  });
-  const known = (): unknown => notes.get('nonce');
+export function createSecret(notes: Notes, scope: string): Secret {
+  // Workers of other scopes have their own.
+  const key = `nonce ${scope}`;
+  const known = (): unknown => notes.get(key);
   return {
     async value() {
-      await loaded;
+      await notes.loaded();
       const nonce = known();
       if (typeof nonce === 'string') return nonce;
       const made = crypto.randomUUID();
-      notes.set('nonce', made);
+      notes.set(key, made);
       return made;
     },
     is(nonce) {
       if (nonce === undefined) return false;
-      return isLoaded ? nonce === known() : loaded.then(() => nonce === known());
+      return notes.isLoaded() ? nonce === known() : notes.loaded().then(() => nonce === known());
     },
   };
 }

@@ -20,6 +20,7 @@ export function createMemoryStore(
     loads: () => loads,
     updates: () => updates,
     destroy: async () => stored.clear(),
+    revive: () => {},
     async load() {
       loads += 1;
       await before('load');

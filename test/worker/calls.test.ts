@@ -23,8 +23,18 @@ describe('aborts', () => {
     calls.abort('a', '1');
     calls.abort('a', '2');
     expect(calls.signalOf('a', '1').aborted).toBe(true);
-    pass(30_000);
+    pass(10_000);
     expect(calls.signalOf('a', '2').aborted).toBe(false);
+  });
+
+  test('are heard however long the request has been under way, and whatever else is aborted', () => {
+    const { now, pass } = clock();
+    const calls = createCalls(now);
+    const long = calls.signalOf('a', '1');
+    pass(200_000);
+    for (let id = 0; id < 5_000; id += 1) calls.abort('b', String(id));
+    calls.abort('a', '1');
+    expect(long.aborted).toBe(true);
   });
 
   test('are forgotten when the request is answered', () => {
@@ -44,7 +54,8 @@ describe('aborts', () => {
 });
 
 describe('what is announced', () => {
-  const call = (asked: string, url = 'https://app.test/x') => ({ kind: 'call', url, method: 'GET', asked }) as const;
+  const call = (asked: string, url = 'https://app.test/x') =>
+    ({ kind: 'call', id: asked, url, method: 'GET', asked }) as const;
 
   test('is for the next request of that page, method and URL, in order, once', () => {
     const calls = createCalls(() => 0);
@@ -61,9 +72,17 @@ describe('what is announced', () => {
     const { now, pass } = clock();
     const calls = createCalls(now);
     calls.announce('a', call('1'));
-    pass(30_000);
+    pass(10_000);
     expect(calls.take('a', 'GET', 'https://app.test/x')).toBeUndefined();
   });
+});
+
+test('what was announced and withdrawn is nobody’s', () => {
+  const calls = createCalls(() => 0);
+  calls.announce('a', { kind: 'call', id: '7', url: 'https://app.test/x', method: 'GET', asked: 'x' });
+  calls.withdraw('b', '7');
+  calls.withdraw('a', '7');
+  expect(calls.take('a', 'GET', 'https://app.test/x')).toBeUndefined();
 });
 
 describe('how long a request may take', () => {

@@ -66,23 +66,38 @@ describe('the secret between page and worker', () => {
   test('is told to pages, kept, and known again by a worker that is started again', async () => {
     const first = start();
     await first.load();
-    const secret = createSecret(first.notes);
+    const secret = createSecret(first.notes, 'https://app.test/');
     const nonce = await secret.value();
     expect(nonce).toMatch(/^[0-9a-f-]{36}$/);
     expect(await secret.value()).toBe(nonce);
     await first.time.settle();
     const second = start(first.store);
-    const again = createSecret(second.notes);
+    const again = createSecret(second.notes, 'https://app.test/');
     const early = again.is(nonce);
     await second.load();
     expect(await early).toBe(true);
     expect([again.is(nonce), again.is('guess'), again.is(undefined)]).toEqual([true, false, false]);
   });
 
+  test('workers of two scopes, which share a store, each know their own', async () => {
+    const store = createMemoryStore();
+    const told: string[] = [];
+    for (const scope of ['/a/', '/b/']) {
+      const { notes, load } = start(store);
+      await load();
+      told.push(await createSecret(notes, scope).value());
+    }
+    const { notes, load } = start(store);
+    await load();
+    await notes.loaded();
+    expect(['/a/', '/b/'].map((scope, index) => createSecret(notes, scope).is(told[index]))).toEqual([true, true]);
+    expect(createSecret(notes, '/a/').is(told[1])).toBe(false);
+  });
+
   test('nothing is right before there is one', async () => {
     const { notes, load } = start();
     await load();
-    const secret = createSecret(notes);
+    const secret = createSecret(notes, 'https://app.test/');
     await notes.loaded();
     expect([await secret.is(''), await secret.is('undefined')]).toEqual([false, false]);
   });

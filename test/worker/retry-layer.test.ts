@@ -660,10 +660,14 @@ describe('what pages want', () => {
   test('what is announced counts for the next such request of that page', async () => {
     listen(quick);
     await settle();
-    const call = { kind: 'call', url: 'https://app.test/x', method: 'POST', asked: '~sf=a3.u1' } as const;
+    const call = { kind: 'call', id: '1', url: 'https://app.test/x', method: 'PUT', asked: '~sf=a3.u1' } as const;
     expect(await say(call)).toEqual([toMessage({ kind: 'done' })]);
-    expect(await hits({ request: at('/x', { method: 'POST' }), clientId: 'other' })).toBe('left alone');
-    expect(await hits({ request: at('/x#part', { method: 'POST' }) })).toBe(3);
+    scope.open('other');
+    expect(await hits({ request: at('/x', { method: 'PUT' }), clientId: 'other' })).toBe(4);
+    expect(await hits({ request: at('/x#part', { method: 'PUT' }) })).toBe(3);
+    expect(await hits({ request: at('/x', { method: 'PUT' }) })).toBe(4);
+    // What anybody may take by accident makes nothing repeatable that is not.
+    expect(await say({ ...call, method: 'POST' })).toEqual([toMessage({ kind: 'done' })]);
     expect(await hits({ request: at('/x', { method: 'POST' }) })).toBe('left alone');
   });
 

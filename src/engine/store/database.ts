@@ -8,8 +8,9 @@ export const ORIGINS = 'origins';
 /** One connection, opened when it is first needed and again after the browser or another version closed it. */
 export interface Database {
   use<T>(work: (db: IDBPDatabase) => Promise<T>): Promise<T>;
-  /** Deletes it, and never opens it again. Other connections are closed by their `versionchange`. */
+  /** Deletes it, and does not open it again before it is revived. Other connections are closed by their `versionchange`. */
   destroy(): Promise<void>;
+  revive(): void;
 }
 
 export function createDatabase(): Database {
@@ -42,6 +43,9 @@ export function createDatabase(): Database {
     return connection;
   };
   return {
+    revive() {
+      destroyed = false;
+    },
     async destroy() {
       destroyed = true;
       const connection = opening;

@@ -10,8 +10,9 @@ export interface OriginStore {
   update<T extends object>(
     transitions: ReadonlyMap<string, Transition<T>>,
   ): Promise<ReadonlyMap<string, T | undefined>>;
-  /** Deletes the database for good: every later call fails. */
+  /** Deletes the database: every later call fails, until it is revived. */
   destroy(): Promise<void>;
+  revive(): void;
 }
 
 /** Synchronous: awaiting anything but IndexedDB would end the transaction. */
@@ -20,6 +21,7 @@ export type Transition<T extends object> = (stored: unknown) => T | undefined;
 export function createOriginStore(database = createDatabase()): OriginStore {
   return {
     destroy: database.destroy,
+    revive: database.revive,
     load: () => database.use((db) => db.getAll(ORIGINS)),
     update: <T extends object>(transitions: ReadonlyMap<string, Transition<T>>) =>
       database.use(async (db) => {
