@@ -138,6 +138,22 @@ describe('row 26: retries are a fraction of the traffic, and layers that are cha
   });
 });
 
+describe('somebody’s own three retries around it', () => {
+  test.each([
+    // One attempt of the request, then halved: 4, 2, 1, 1.
+    { name: 'that get what there is while the circuit is open', parking: false, hits: 8 },
+    // What is parked alone finds out itself, at 2, 4 and 8 s, whether the server is back.
+    { name: 'that are parked while it is', parking: true, hits: 11 },
+  ])('$name are $hits hits, where four times four would be sixteen', async ({ parking, hits }) => {
+    const world = createWorld({ script: [503], circuit: { parking } });
+    for (let tries = 0; tries < 4; tries += 1) {
+      await world.serve();
+      await world.time.advance(1_000 * 2 ** tries);
+    }
+    expect(world.network.sent).toHaveLength(hits);
+  });
+});
+
 describe('what other budgets’ own tests pin down', () => {
   const SMITHY = { capacity: 500, retryCost: 14, throttledCost: 5, successCredit: 1, refillPerSecond: 0 };
   const exact = { baseMs: 50, factor: 2, maxMs: 20_000, kind: 'exponential' } as const;
