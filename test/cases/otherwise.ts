@@ -30,6 +30,13 @@ export const OTHERWISE_BY_HAND: Readonly<Record<string, string>> = {
   'go-retryablehttp-175':
     'a worker cannot tell a TLS failure from a lost connection, so it is retried as well (README.md)',
   'smithy-490': 'a 503 says that the server is short of capacity, as a 429 does: throttledBackoff (README.md)',
+  'ky-070': 'a function of the user’s that rejects or throws harms no request: the rules decide (README.md, Defaults)',
+  'ky-074': 'what classify says is not waited for, so it must not be async (README.md, Defaults)',
+  'go-retryablehttp-173':
+    'a function of the user’s that rejects or throws harms no request: the rules decide (README.md, Defaults)',
+  'go-retryablehttp-184': 'no hook changes a retry; retryAttemptHeader tells its number (README.md, Defaults)',
+  'go-retryablehttp-185': 'no hook changes a retry; retryAttemptHeader tells its number (README.md, Defaults)',
+  'got-092': 'waits are plain data, no function (src/policy/backoff.ts)',
   'grpc-380': 'one attempt is a policy: it leaves requests alone (src/policy/eligibility.ts)',
   'grpc-383': 'attempts are what the request’s own policy says; there is no second limit (README.md, Defaults)',
   'grpc-386': 'a first wait of nothing means at once (src/policy/check.ts)',
