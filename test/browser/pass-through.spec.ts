@@ -219,3 +219,21 @@ test('B131 a part that a video asks for is not the worker’s business', async (
   }, wire.path);
   expect((await answered).fromServiceWorker()).toBe(false);
 });
+
+test('B139 a HEAD that says how long the body would be, and an answer in several parts, are whole as they are', async ({
+  site,
+  open,
+}) => {
+  const page = await open('quick');
+  const head = site.plan([{ contentLength: 1_000 }]);
+  const seen = await page.evaluate((path) => window.sf.get(path, { method: 'HEAD' }), head.path);
+  expect(seen).toMatchObject({ status: 200, body: '', headers: { 'content-length': '1000' } });
+  const part = (range: string, text: string) => `--cut\r\nContent-Range: bytes ${range}/10\r\n\r\n${text}\r\n`;
+  const body = `${part('0-1', '01')}${part('8-9', '89')}--cut--\r\n`;
+  const headers = { 'content-type': 'multipart/byteranges; boundary=cut' };
+  const parts = site.plan([{ status: 206, headers, body }]);
+  const init = { headers: { Range: 'bytes=0-1,8-9' } };
+  const both = await page.evaluate(({ path, init }) => window.sf.get(path, init), { path: parts.path, init });
+  expect(both).toMatchObject({ status: 206, body });
+  expect([head.hits().length, parts.hits().length]).toEqual([1, 1]);
+});

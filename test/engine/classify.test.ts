@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Classified, type Classify, MAX_CLASSIFIED_BYTES } from '../../src/engine/classify.ts';
-import { createWorld, rejection, URL_OF_ITEMS } from '../support/engine-world.ts';
+import { rejection, URL_OF_ITEMS } from '../support/engine-world.ts';
 import { judged } from '../support/judged-world.ts';
 import { type Answer, watchedBody } from '../support/scripted-network.ts';
 
