@@ -61,7 +61,7 @@ test('B064 a probe that hangs gives its place back, and the next one closes the 
   await page.evaluate((path) => void window.sf.get(path), `${wire.path}?hangs`);
   await expect.poll(() => wire.hits().length).toBe(1);
   expect(await get(page, wire.path)).toMatchObject(REFUSED);
-  await page.waitForTimeout(1_100);
+  await page.waitForTimeout(2_100);
   expect(await get(page, wire.path)).toMatchObject({ status: 200, body: 'fine' });
   expect(await get(page, wire.path)).toMatchObject({ status: 200, body: 'fine' });
 });
@@ -91,7 +91,11 @@ test('B077 what waits to be sent again is paid for: of ten that fail together tw
     return Promise.all(Array.from({ length: 10 }, one));
   }, wire.path);
   expect(wire.hits()).toHaveLength(12);
-  expect(tookMs.filter((ms) => ms < 1_000)).toHaveLength(8);
+  // A second lies between those that wait for it and those that do not.
+  const [last = 0, first = 0] = tookMs.sort((a, b) => a - b).slice(7, 9);
+  expect(first - last).toBeGreaterThan(500);
+  const types = await page.evaluate(() => window.sf.told.map((event) => 'reason' in event && event.reason));
+  expect(types.filter((reason) => reason === 'budget')).toHaveLength(8);
 });
 
 test('B109 twenty requests that fail at a cold start open the database once', async ({ site, open }) => {
@@ -193,7 +197,7 @@ test('B043 a page that calls a request off before its headers closes its connect
   const wire = site.plan([{ stall: 'headers' }]);
   const { error, at } = await askAndAbort(page, `${wire.path}?cut`);
   expect(error).toBe('changed my mind');
-  await expect.poll(() => wire.hits()[0]?.closedAt, { timeout: 1_000 }).toBeDefined();
+  await expect.poll(() => wire.hits()[0]?.closedAt).toBeDefined();
   expect((wire.hits()[0]?.closedAt ?? 0) - at).toBeLessThan(1_000);
   await page.waitForTimeout(1_000);
   expect(wire.hits()).toHaveLength(1);

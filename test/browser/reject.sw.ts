@@ -13,6 +13,6 @@ createRetryLayer({
     parking: false,
     sameFailureMs: 0,
     // How long a probe that does not end keeps its place.
-    ...(searchParams.has('probe') ? { probeMs: 1_000 } : {}),
+    ...(searchParams.has('probe') ? { probeMs: 2_000 } : {}),
   },
 }).listen();

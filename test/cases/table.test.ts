@@ -33,6 +33,11 @@ describe('reasons', () => {
   });
 });
 
+test('the README says how many there are', () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  expect(readme).toContain(`${rows.length + faults.length + peers.length} cases from outside`);
+});
+
 test('docs/cases.md is what `npm run cases:table` would write', () => {
   const page = readFileSync(new URL('../../docs/cases.md', import.meta.url), 'utf8');
   expect(page === toPage(cases), 'run `npm run cases:table`').toBe(true);
