@@ -17,12 +17,15 @@ export async function land(
     now,
     classify,
     onHeaders,
+    isCalledOff,
   }: {
     readonly policy: RetryPolicy;
     readonly now: () => number;
     readonly classify: Classifier | undefined;
     /** Told before anybody looks at the answer, which may take its time. */
     readonly onHeaders: () => void;
+    /** Is it ours that it has failed? Then there is nothing to judge. */
+    readonly isCalledOff: () => boolean;
   },
 ): Promise<Landing> {
   let response: Response;
@@ -30,7 +33,7 @@ export async function land(
     response = await sent;
   } catch (error) {
     const outcome = { kind: 'network-error' } as const;
-    return { attempt, outcome: classify ? await judged(outcome, { error }) : outcome, error };
+    return { attempt, outcome: classify && !isCalledOff() ? await judged(outcome, { error }) : outcome, error };
   }
   try {
     onHeaders();

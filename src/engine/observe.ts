@@ -13,7 +13,13 @@ export async function observe(call: Call, engine: Engine, tell: (would: Would) =
   const { request, facts, policy, group, first, classify } = call;
   const { ports, book, guards } = engine;
   const sent = first ? first.then((preloaded) => preloaded ?? ports.fetch(request)) : ports.fetch(request);
-  const landing = await land(1, sent, { policy, now: ports.now, classify, onHeaders: () => {} });
+  const landing = await land(1, sent, {
+    policy,
+    now: ports.now,
+    classify,
+    onHeaders: () => {},
+    isCalledOff: () => false,
+  });
   try {
     tell(wouldBe());
   } catch {

@@ -193,6 +193,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       now: ports.now,
       classify: call.classify,
       onHeaders: () => answered.add(attempt),
+      isCalledOff: () => flights.controllers.get(attempt)?.signal.aborted === true,
     });
     flights.launched = attempt;
     if (cost !== undefined) paid.set(attempt, { cost, target });

@@ -15,7 +15,7 @@ const tokens = (page: Page) =>
     return status?.origins.find(({ group }) => group === 'data')?.tokens;
   });
 
-test('row 53: an empty budget ends retries, is told once, and survives the worker and the page', async ({
+test('row 53, B073 and B074: an empty budget ends retries, is told once, and survives the worker and the page', async ({
   site,
   open,
 }) => {
@@ -93,8 +93,14 @@ test('a retry that succeeds costs nothing', async ({ site, open }) => {
   }
 });
 
-for (const fault of ['missing', 'throws', 'hangs', 'transactions throw', 'full']) {
-  test(`database ${fault}: fetches are retried all the same`, async ({ site, open }) => {
+for (const [id, fault] of [
+  ['B110', 'missing'],
+  ['B110', 'throws'],
+  ['B110', 'hangs'],
+  ['B110', 'transactions throw'],
+  ['B112', 'full'],
+] as const) {
+  test(`${id} database ${fault}: fetches are retried all the same`, async ({ site, open }) => {
     const page = await open(`storage.sw.js?fault=${encodeURIComponent(fault)}`);
     for (let round = 0; round < 2; round++) {
       const wire = site.plan([{ status: 503 }, { reset: 'headers' }, { body: 'fine' }]);
@@ -108,7 +114,7 @@ for (const fault of ['missing', 'throws', 'hangs', 'transactions throw', 'full']
   });
 }
 
-test('database deleted under the worker: the deletion is not blocked, and the budget is stored anew', async ({
+test('B107 database deleted under the worker: the deletion is not blocked, and the budget is stored anew', async ({
   site,
   open,
 }) => {

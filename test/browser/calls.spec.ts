@@ -3,7 +3,7 @@ import { expect, header, stopWorker, test } from '../support/browser.ts';
 
 const counters = async (page: Page) => (await page.evaluate(() => window.sf.retries?.status()))?.counters;
 
-test('a call may ask for fewer attempts, in a fragment that nobody else sees', async ({ site, open }) => {
+test('row 58: a call may ask for fewer attempts, in a fragment that nobody else sees', async ({ site, open }) => {
   const page = await open('calls');
   const wire = site.plan([{ status: 503, body: 'busy' }]);
   const seen = await page.evaluate((path) => window.sf.ask(`${path}?a=1#part`, { retry: { attempts: 2 } }), wire.path);
@@ -92,7 +92,7 @@ test('where somebody’s own routes look at the whole URL, what a call asks for 
   expect(await page.evaluate(() => window.sf.get('/own/x'))).toMatchObject({ body: 'their own' });
 });
 
-test('an abort ends a wait: nothing more is sent, and the page sees its own reason', async ({ site, open }) => {
+test('row 58: an abort ends a wait: nothing more is sent, and the page sees its own reason', async ({ site, open }) => {
   const page = await open('calls');
   const wire = site.plan([{ status: 503 }]);
   const error = await page.evaluate(async (path) => {

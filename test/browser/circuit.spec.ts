@@ -79,7 +79,7 @@ test('a burst of resets of two origins at once opens no circuit', async ({ site,
   expect(status?.origins.map(({ circuit }) => circuit)).not.toContain('open');
 });
 
-test('a circuit that refuses: a problem with its time, over a kill of the worker, and one probe', async ({
+test('B072 a circuit that refuses: a problem with its time, over a kill of the worker, and one probe', async ({
   site,
   open,
 }) => {

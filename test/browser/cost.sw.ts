@@ -4,7 +4,7 @@ import { createRetryLayer } from '../../src/worker/index.ts';
 declare const self: ServiceWorkerGlobalScope;
 
 // Counts what a first-try success must not cost.
-const counts = { transactions: 0, messages: 0, clones: 0, waitUntils: 0 };
+const counts = { opens: 0, transactions: 0, messages: 0, clones: 0, waitUntils: 0 };
 
 function counted<T extends object>(owner: T, method: keyof T & string, count: keyof typeof counts): void {
   const original = owner[method] as (...args: unknown[]) => unknown;
@@ -16,6 +16,7 @@ function counted<T extends object>(owner: T, method: keyof T & string, count: ke
   });
 }
 
+counted(IDBFactory.prototype, 'open', 'opens');
 counted(IDBDatabase.prototype, 'transaction', 'transactions');
 counted(Client.prototype, 'postMessage', 'messages');
 counted(Request.prototype, 'clone', 'clones');

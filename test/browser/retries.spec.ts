@@ -1,6 +1,9 @@
 import { expect, header, test } from '../support/browser.ts';
 
-test('503, 503, 200: the page gets the 200, and is told of both retries and the recovery', async ({ site, open }) => {
+test('row 52 and row 54: 503, 503, 200: the page gets the 200, and is told of both retries and the recovery', async ({
+  site,
+  open,
+}) => {
   const page = await open();
   const wire = site.plan([{ status: 503 }, { status: 503 }, { status: 200, body: 'fine' }]);
   const seen = await page.evaluate((path) => window.sf.get(`${path}?secret=1#fragment`), wire.path);
@@ -21,7 +24,7 @@ for (const [form, retryAfter] of Object.entries({
   'RFC 850 date': { rfc850: 2_000 },
   'asctime date': { asctime: 2_000 },
 })) {
-  test(`Retry-After as ${form}: no hit comes earlier than the server said`, async ({ site, open }) => {
+  test(`row 52: Retry-After as ${form}: no hit comes earlier than the server said`, async ({ site, open }) => {
     const page = await open();
     const wire = site.plan([{ status: 503, retryAfter }, { body: 'fine' }]);
     const seen = await page.evaluate((path) => window.sf.get(path), wire.path);

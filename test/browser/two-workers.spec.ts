@@ -14,7 +14,7 @@ async function openUnder(scope: string, worker: string, context: BrowserContext,
   return page;
 }
 
-test('two workers of one origin spend one budget, to the token', async ({ site, context }) => {
+test('B083 two workers of one origin spend one budget, to the token', async ({ site, context }) => {
   test.setTimeout(60_000);
   const pages = [
     await openUnder('/a/', 'shared-budget', context, site),

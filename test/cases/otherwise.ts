@@ -30,6 +30,19 @@ export const OTHERWISE_BY_HAND: Readonly<Record<string, string>> = {
   'go-retryablehttp-175':
     'a worker cannot tell a TLS failure from a lost connection, so it is retried as well (README.md)',
   'smithy-490': 'a 503 says that the server is short of capacity, as a 429 does: throttledBackoff (README.md)',
+  'ky-070': 'a function of the user’s that rejects or throws harms no request: the rules decide (README.md, classify)',
+  'ky-074': 'what classify says is not waited for, so it must not be async (README.md, classify)',
+  'go-retryablehttp-173':
+    'a function of the user’s that rejects or throws harms no request: the rules decide (README.md, classify)',
+  'go-retryablehttp-184': 'no hook changes a retry; retryAttemptHeader tells its number (README.md)',
+  'go-retryablehttp-185': 'no hook changes a retry; retryAttemptHeader tells its number (README.md)',
+  'got-092': 'waits are plain data, no function (src/policy/backoff.ts)',
+  'cockatiel-347':
+    'how many requests of a host run at once is the browser’s to limit: the layer has no queue of its own',
+  'cockatiel-348':
+    'how many requests of a host run at once is the browser’s to limit: the layer has no queue of its own',
+  'cockatiel-349':
+    'how many requests of a host run at once is the browser’s to limit: the layer has no queue of its own',
   'grpc-380': 'one attempt is a policy: it leaves requests alone (src/policy/eligibility.ts)',
   'grpc-383': 'attempts are what the request’s own policy says; there is no second limit (README.md, Defaults)',
   'grpc-386': 'a first wait of nothing means at once (src/policy/check.ts)',
@@ -46,8 +59,40 @@ export const OTHERWISE_BY_HAND: Readonly<Record<string, string>> = {
   'nurago-230': 'a server’s own time is spread upwards by a quarter at most, not by 50 ms (src/policy/policy.ts)',
 };
 
+const OUTBOX = 'waits for the outbox: so far no request is stored';
+const RESUME = 'waits for resuming: so far a body that breaks off is left to the page';
+const all = (why: string, ids: string): Record<string, string> =>
+  Object.fromEntries(ids.split(' ').map((id) => [id, why]));
+
 /** Rows that ask for what there is not yet: id of the row → what it waits for. */
 export const NOT_YET: Readonly<Record<string, string>> = {
-  'workbox-374': 'a request is stored and restored by the outbox only',
-  'workbox-375': 'a request is stored and restored by the outbox only',
+  ...all(
+    OUTBOX,
+    'workbox-351 workbox-353 workbox-354 workbox-355 workbox-358 workbox-360 workbox-361 ' +
+      'workbox-362 workbox-363 workbox-364 workbox-369 workbox-371 workbox-372 workbox-373 workbox-374 workbox-375 workbox-376',
+  ),
+  ...all(RESUME, 'undici-114 undici-115 undici-117 undici-118 undici-120 undici-121 undici-122 undici-123 undici-124'),
+};
+
+/** The same of the faults that were reported of others, and of the rows of `rows.md`, `row 56` and so on. */
+export const FAULTS_NOT_YET: Readonly<Record<string, string>> = {
+  ...all(OUTBOX, 'B032 B034 B092 B094 B095 B097 B098 B100 B101 B102 B104 B106 B115'),
+  ...all(RESUME, 'B134 B135 B136 B138 B142 B143 B144 B146'),
+};
+export const ROWS_NOT_YET: Readonly<Record<string, string>> = {
+  'row 56':
+    'waits for the outbox and the offline page; that requests wait for the network is shown (test/engine/offline.test.ts)',
+};
+
+/** What is decided otherwise of reported faults. */
+export const FAULTS_OTHERWISE: Readonly<Record<string, string>> = {
+  B035: 'no hook changes a retry, so there is none that could be ignored (README.md)',
+};
+
+/** Cases of which a part is shown, and what is not: it waits for something, or the engine is known to do it differently. */
+export const PARTLY: Readonly<Record<string, string>> = {
+  B043: 'with all defaults the connection of the attempt under way stays open (tests that fail show it)',
+  B036: 'that the key is the same when a stored request is sent waits for the outbox',
+  B110: 'that a page is told what could not be stored waits for the outbox',
+  B112: 'that a page is told what could not be stored waits for the outbox',
 };

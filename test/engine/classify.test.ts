@@ -1,29 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { type Classified, type Classify, createClassifier, MAX_CLASSIFIED_BYTES } from '../../src/engine/classify.ts';
-import { createWorld, rejection, URL_OF_ITEMS, type World, type WorldOptions } from '../support/engine-world.ts';
+import { type Classified, type Classify, MAX_CLASSIFIED_BYTES } from '../../src/engine/classify.ts';
+import { rejection, URL_OF_ITEMS } from '../support/engine-world.ts';
+import { judged } from '../support/judged-world.ts';
 import { type Answer, watchedBody } from '../support/scripted-network.ts';
-
-interface Judged extends World {
-  readonly seen: { readonly outcome: Classified; readonly attempt: number }[];
-  readonly problemsOfClassify: unknown[];
-}
-
-function judged(classify: Classify, { body = false, ...options }: WorldOptions & { body?: boolean } = {}): Judged {
-  const seen: Judged['seen'] = [];
-  const problemsOfClassify: unknown[] = [];
-  const asked: Classify = (outcome, attempt) => {
-    seen.push({ outcome, attempt });
-    return classify(outcome, attempt);
-  };
-  // The world makes the ports that a classifier needs, so it is asked through the world.
-  const classifier: { ask?: ReturnType<typeof createClassifier> } = {};
-  const world = createWorld({
-    ...options,
-    classify: (...args) => classifier.ask?.(...args) ?? Promise.resolve(undefined),
-  });
-  classifier.ask = createClassifier(asked, body, world.ports, (problem) => problemsOfClassify.push(problem));
-  return { ...world, seen, problemsOfClassify };
-}
 
 const statusOf = (outcome: Classified) => (outcome.kind === 'response' ? outcome.status : undefined);
 
