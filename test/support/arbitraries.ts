@@ -99,7 +99,7 @@ export const anyGuards: fc.Arbitrary<Guards> = fc.record({
 
 /** Around here everything happens, in whatever order of time. */
 export const AROUND = Date.UTC(2026, 6, 5, 12);
-export const instantAround = fc.integer({ min: AROUND - 100_000, max: AROUND + 100_000 });
+const instantAround = fc.integer({ min: AROUND - 100_000, max: AROUND + 100_000 });
 
 export const paths = fc.constantFrom('/a', '/b', '/c', '__proto__', 'constructor');
 
