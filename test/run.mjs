@@ -8,7 +8,7 @@ import { findBrowser } from './support/find-browser.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const unitReport = 'node_modules/.cache/vitest.json';
-const vitest = `vitest run --reporter=default --reporter=json --outputFile.json=${unitReport}`;
+const vitest = `vitest run --coverage --reporter=default --reporter=json --outputFile.json=${unitReport}`;
 const browserReport = 'node_modules/.cache/playwright.json';
 
 process.env.PATH = `${root}node_modules/.bin${delimiter}${process.env.PATH}`;
