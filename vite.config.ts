@@ -46,5 +46,12 @@ export default defineConfig(({ mode }) => ({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/browser/**'],
+    coverage: {
+      // These two are pure: what no test reaches there cannot be reached.
+      include: ['src/{policy,protocol}/**/*.ts'],
+      thresholds: { 100: true },
+      reporter: [['text', { skipFull: true }]],
+      reportsDirectory: 'node_modules/.cache/coverage',
+    },
   },
 }));

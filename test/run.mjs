@@ -8,7 +8,7 @@ import { findBrowser } from './support/find-browser.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const unitReport = 'node_modules/.cache/vitest.json';
-const vitest = `vitest run --reporter=default --reporter=json --outputFile.json=${unitReport}`;
+const vitest = `vitest run --coverage --reporter=default --reporter=json --outputFile.json=${unitReport}`;
 const browserReport = 'node_modules/.cache/playwright.json';
 
 process.env.PATH = `${root}node_modules/.bin${delimiter}${process.env.PATH}`;
@@ -28,6 +28,7 @@ await stage('Unit tests', () => suite('unit tests', vitest, unitReport, countVit
 await check('Package: exports (publint)', 'npm run check:exports', { needs: built });
 await check('Package: types resolve (attw)', 'npm run check:types', { needs: built });
 await check('Sizes', 'npm run size -- --check', { needs: built, show: true });
+await check('Cases of other retry layers', 'npm run cases', { show: true });
 await check('Simulator', 'npm run sim -- --quick', { show: true });
 if (browser)
   await stage('Browser tests', () => suite('browser tests', 'playwright test', browserReport, countPlaywright));

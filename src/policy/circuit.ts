@@ -188,8 +188,10 @@ function open(circuit: Circuit, now: number, policy: CircuitPolicy): Circuit {
  * released in time.
  */
 function nextOpenMs(circuit: Circuit, now: number, { openMs, openFactor, maxOpenMs, resetMs }: CircuitPolicy): number {
-  if (circuit.openUntil === 0) return now - circuit.changedAt < resetMs ? Math.max(openMs, circuit.openMs) : openMs;
-  return circuit.recent === '' ? Math.min(circuit.openMs * openFactor, maxOpenMs) : openMs;
+  const closed = circuit.openUntil === 0;
+  const again = closed ? now - circuit.changedAt < resetMs : circuit.recent === '';
+  const before = again ? circuit.openMs * (closed ? 1 : openFactor) : 0;
+  return Math.min(Math.max(openMs, before), maxOpenMs);
 }
 
 const remember = ({ recent }: Circuit, attempt: '0' | '1', { window }: CircuitPolicy): string =>

@@ -6,7 +6,7 @@ export interface Hold {
   readonly paths: Readonly<Record<string, PathHold>>;
 }
 
-interface PathHold {
+export interface PathHold {
   readonly until: number;
   /** When the server said so. */
   readonly at: number;
@@ -42,14 +42,25 @@ export function holdFor(hold: Hold, { at, status, path, until: asked, scope }: H
   if (scope === 'group' || (scope === 'auto' && status !== 429)) return { ...hold, until: Math.max(hold.until, until) };
   const others = Object.entries(hold.paths).filter(([other, told]) => other !== path && isRecent(told, at));
   const both = scope === 'auto' && others.some(([, told]) => Math.abs(at - told.at) <= TWO_PATHS_MS);
-  const before = Object.hasOwn(hold.paths, path) ? (hold.paths[path]?.until ?? 0) : 0;
+  const before = toldOf(hold, path)?.until ?? 0;
   const paths = [...others, [path, { until: Math.max(before, until), at }] as const].slice(-MAX_PATHS);
   return { until: both ? Math.max(hold.until, until) : hold.until, paths: Object.fromEntries(paths) };
 }
 
 /** The instant before which this path is not to be asked; in the past if it is not held. */
-export const heldUntil = (hold: Hold, path: string): number =>
-  Math.max(hold.until, Object.hasOwn(hold.paths, path) ? (hold.paths[path]?.until ?? 0) : 0);
+export const heldUntil = (hold: Hold, path: string): number => Math.max(hold.until, toldOf(hold, path)?.until ?? 0);
+
+/** A path may have the name of something that every object has. */
+export const toldOf = ({ paths }: Hold, path: string): PathHold | undefined =>
+  Object.hasOwn(paths, path) ? paths[path] : undefined;
+
+/** As many as are remembered, of those that were told last. In one order for all, so that nobody keeps others. */
+export const lastTold = (paths: Hold['paths']): Hold['paths'] =>
+  Object.fromEntries(
+    Object.entries(paths)
+      .sort(([one, a], [other, b]) => a.at - b.at || (one < other ? -1 : 1))
+      .slice(-MAX_PATHS),
+  );
 
 /** A request that went through all the same was answered well: the server has changed its mind about its path, or all. */
 export function endHold(hold: Hold, path: string): Hold {

@@ -5,38 +5,47 @@
  * @param nowMs - decides the century of a two-digit year
  */
 export function parseHttpDate(text: string, nowMs: number): number | undefined {
-  const imf = IMF_FIXDATE.exec(text);
-  if (imf) return instant(imf[3], imf[2], imf[1], imf[4]);
-  const asctime = ASCTIME.exec(text);
-  if (asctime) return instant(asctime[4], asctime[1], asctime[2], asctime[3]);
-  const rfc850 = RFC_850.exec(text);
-  if (rfc850) return twoDigitYear(Number(rfc850[3]), nowMs, (year) => instant(year, rfc850[2], rfc850[1], rfc850[4]));
-  return undefined;
+  const whole = partsOf(IMF_FIXDATE, text) ?? partsOf(ASCTIME, text);
+  if (whole) return instant(Number(whole.year), whole);
+  const short = partsOf(RFC_850, text);
+  return short && twoDigitYear(Number(short.year), nowMs, (year) => instant(year, short));
 }
 
+/** What each of the three forms has, as text. */
+interface Parts {
+  readonly year: string;
+  readonly month: string;
+  readonly day: string;
+  readonly hour: string;
+  readonly minute: string;
+  readonly second: string;
+}
+
+const partsOf = (form: RegExp, text: string): Parts | undefined => form.exec(text)?.groups as Parts | undefined;
+
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-const MONTH = `(${MONTHS.join('|')})`;
-const TIME = '(\\d\\d:\\d\\d:\\d\\d)';
+const MONTH = `(?<month>${MONTHS.join('|')})`;
+const TIME = '(?<hour>\\d\\d):(?<minute>\\d\\d):(?<second>\\d\\d)';
 // The weekday has to be one, but need not fit the date: a server that counts weekdays wrongly still says when.
 const DAY_NAME = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
 const DAY_NAME_LONG = '(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day';
-const IMF_FIXDATE = new RegExp(`^${DAY_NAME}, (\\d\\d) ${MONTH} (\\d{4}) ${TIME} GMT$`);
-const RFC_850 = new RegExp(`^${DAY_NAME_LONG}, (\\d\\d)-${MONTH}-(\\d\\d) ${TIME} GMT$`);
-const ASCTIME = new RegExp(`^${DAY_NAME} ${MONTH} (\\d\\d| \\d) ${TIME} (\\d{4})$`);
+const IMF_FIXDATE = new RegExp(`^${DAY_NAME}, (?<day>\\d\\d) ${MONTH} (?<year>\\d{4}) ${TIME} GMT$`);
+const RFC_850 = new RegExp(`^${DAY_NAME_LONG}, (?<day>\\d\\d)-${MONTH}-(?<year>\\d\\d) ${TIME} GMT$`);
+const ASCTIME = new RegExp(`^${DAY_NAME} ${MONTH} (?<day>\\d\\d| \\d) ${TIME} (?<year>\\d{4})$`);
 
-function instant(
-  year: string | number | undefined,
-  month: string | undefined,
-  day: string | undefined,
-  time: string | undefined,
-): number | undefined {
-  const [hour = 99, minute = 99, second = 99] = (time ?? '').split(':').map(Number);
+function instant(year: number, parts: Parts): number | undefined {
+  const [day, hour, minute, second] = [
+    Number(parts.day),
+    Number(parts.hour),
+    Number(parts.minute),
+    Number(parts.second),
+  ];
   const leapSecond = hour === 23 && minute === 59 && second === 60;
   if (hour > 23 || minute > 59 || (second > 59 && !leapSecond)) return undefined;
   // `Date.UTC` would take the years 0 to 99 for 1900 to 1999.
   const date = new Date(0);
-  date.setUTCFullYear(Number(year), MONTHS.indexOf(month ?? ''), Number(day));
-  if (date.getUTCDate() !== Number(day)) return undefined;
+  date.setUTCFullYear(year, MONTHS.indexOf(parts.month), day);
+  if (date.getUTCDate() !== day) return undefined;
   return date.getTime() + ((hour * 60 + minute) * 60 + second) * 1_000;
 }
 

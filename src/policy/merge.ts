@@ -1,6 +1,6 @@
 import { refill } from './budget.js';
 import type { Circuit } from './circuit.js';
-import type { Hold } from './hold.js';
+import { type Hold, lastTold, type PathHold, toldOf } from './hold.js';
 import type { Guards, OriginRecord } from './origin-record.js';
 
 /**
@@ -22,15 +22,16 @@ export function mergeRecords(ours: OriginRecord, theirs: OriginRecord, { budget 
 }
 
 function mergeHolds(ours: Hold, theirs: Hold): Hold {
-  const paths = { ...ours.paths };
-  for (const [path, told] of Object.entries(theirs.paths)) {
-    const known = Object.hasOwn(paths, path) ? paths[path] : undefined;
-    if (known === undefined || told.until > known.until) paths[path] = told;
-  }
+  const news = Object.entries(theirs.paths).filter(([path, told]) => isLater(told, toldOf(ours, path)));
+  // Not by assignment, which to a path of the name `__proto__` is something else.
+  const paths = lastTold({ ...ours.paths, ...Object.fromEntries(news) });
   const until = Math.max(ours.until, theirs.until);
   const same = until === ours.until && Object.entries(paths).every(([path, told]) => ours.paths[path] === told);
   return same ? ours : { until, paths };
 }
+
+const isLater = (told: PathHold, known: PathHold | undefined): boolean =>
+  known === undefined || told.until > known.until || (told.until === known.until && told.at > known.at);
 
 const laterCircuit = (ours: Circuit, theirs: Circuit): Circuit => {
   if (theirs.changedAt === ours.changedAt)

@@ -1,6 +1,6 @@
 import { type Bucket, refill } from './budget.js';
 import { type Circuit, CLOSED } from './circuit.js';
-import { type Hold, MAX_HOLD_MS, NO_HOLD } from './hold.js';
+import { type Hold, lastTold, MAX_HOLD_MS, NO_HOLD } from './hold.js';
 import type { Guards, OriginRecord } from './origin-record.js';
 
 /**
@@ -29,7 +29,10 @@ function reviveBudget(value: unknown, now: number, { budget }: Guards): Bucket |
   if (budget.kind === 'tokens') return { tokens: Math.min(budget.capacity, Math.max(0, tokens)), at };
   const slots = (Array.isArray(value.slots) ? value.slots : []).flatMap((slot: unknown) => {
     const [from, net] = Array.isArray(slot) ? slot.map(finite) : [];
-    return from === undefined || net === undefined ? [] : [[from, net] as const];
+    // What no traffic could have paid in would be no number any more where it is added up.
+    return from === undefined || net === undefined || Math.abs(net) > Number.MAX_SAFE_INTEGER
+      ? []
+      : [[from, net] as const];
   });
   return refill({ tokens, at, slots }, now, budget);
 }
@@ -42,7 +45,7 @@ function reviveHold(value: unknown, now: number): Hold | undefined {
     const [end, at] = isObject(told) ? [ahead(told.until, now, MAX_HOLD_MS), past(told.at, now)] : [];
     return end === undefined || at === undefined ? [] : [[path, { until: end, at }] as const];
   });
-  return { until, paths: Object.fromEntries(paths) };
+  return { until, paths: lastTold(Object.fromEntries(paths)) };
 }
 
 function reviveCircuit(value: unknown, now: number, { circuit }: Guards): Circuit | undefined {
@@ -57,7 +60,7 @@ function reviveCircuit(value: unknown, now: number, { circuit }: Guards): Circui
   const [changedAt, failedAt] = [past(value.changedAt, now), past(value.failedAt, now)];
   if (openUntil === undefined || openMs === undefined) return undefined;
   // Nobody has tried since, and that is long ago.
-  if (openUntil > 0 && now - openUntil > circuit.maxOpenMs) return CLOSED;
+  if (openUntil !== 0 && now - openUntil > circuit.maxOpenMs) return CLOSED;
   if (failures === undefined || changedAt === undefined || failedAt === undefined) return undefined;
   return {
     openUntil,

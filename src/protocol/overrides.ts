@@ -75,6 +75,7 @@ function halves(url: string): [string, string] {
 }
 
 function withoutMark(fragment: string): string {
-  const at = fragment.lastIndexOf(MARK);
+  // From the first one: another before it would be what the call asks for otherwise.
+  const at = fragment.indexOf(MARK);
   return at < 0 ? fragment : fragment.slice(0, at);
 }

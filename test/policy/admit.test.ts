@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { admit, isParked } from '../../src/policy/admit.ts';
+import { admit, isParked, refusal } from '../../src/policy/admit.ts';
 import { BUDGET_DEFAULTS } from '../../src/policy/budget.ts';
 import { CIRCUIT_DEFAULTS, CLOSED } from '../../src/policy/circuit.ts';
 import { NO_HOLD } from '../../src/policy/hold.ts';
@@ -44,4 +44,24 @@ test.each([
   const plain = { ...guards, circuit: { ...CIRCUIT_DEFAULTS, parking: false } };
   expect(isParked(record({ circuit }), { ...at, guards: plain })).toBe(false);
   expect(isParked(record({ circuit }), { ...at, policy: { ...DEFAULTS, circuit: 'reject' } })).toBe(false);
+});
+
+test.each([
+  { name: 'closed', circuit: CLOSED, expected: 'none' },
+  { name: 'open', circuit: { ...CLOSED, openUntil: T0 + 1 }, expected: 'refuse' },
+  { name: 'half-open', circuit: { ...CLOSED, openUntil: T0 }, expected: 'probe' },
+  {
+    name: 'half-open with a probe under way',
+    circuit: { ...CLOSED, openUntil: T0, probes: [T0 + 1] },
+    expected: 'refuse',
+  },
+])('who refuses, refuses while it is not closed, but for a probe: $name: $expected', ({ circuit, expected }) => {
+  expect(refusal(record({ circuit }), T0, guards)).toBe(expected);
+});
+
+test('a hold of one path holds no other', () => {
+  const of = record({ hold: { until: 0, paths: { '/a': { until: T0 + 5, at: T0 } } } });
+  const at = { now: T0, deadline: T0 + 25_000, policy: DEFAULTS };
+  expect(admit(of, '/a', at)).toEqual({ do: 'wait', until: T0 + 5, cause: 'hold' });
+  expect(admit(of, '/b', at)).toEqual({ do: 'go' });
 });

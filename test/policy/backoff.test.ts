@@ -386,3 +386,7 @@ describe('whatever the backoff', () => {
     expect(delayMs(fullJitter(exponential({ baseMs: 500, maxMs: 10_000 })), 1, () => Number.NaN)).toBe(10_000);
   });
 });
+
+test('a list that names no wait waits for none', () => {
+  expect(delayMs(list([]), 1, () => 0.5)).toBe(0);
+});

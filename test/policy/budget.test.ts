@@ -5,13 +5,20 @@ import {
   BUDGET_DEFAULTS,
   type Bucket,
   type BudgetPolicy,
+  capacityOf,
+  costOf,
+  credit,
+  deposit,
   fullBucket,
+  isFull,
   refill,
   refund,
+  resolveBudget,
   spend,
   type TokenBudget,
+  type WindowedBudget,
 } from '../../src/policy/budget.ts';
-import { budgetPolicy } from '../support/arbitraries.ts';
+import { budgetPolicy, windowedPolicy } from '../support/arbitraries.ts';
 
 const T0 = Date.UTC(2026, 6, 5, 12);
 const holds = (tokens: number, at = T0): Bucket => ({ tokens, at });
@@ -227,5 +234,133 @@ describe('properties', () => {
     spend(bucket, 1, T0 + 1, BUDGET_DEFAULTS);
     earn(bucket, 1, T0 + 1, BUDGET_DEFAULTS);
     expect(bucket).toEqual({ tokens: 5, at: T0 });
+  });
+});
+
+/** 5 retries in 10 s without traffic; slots of a second, which begin at whole ones. */
+const WINDOWED: WindowedBudget = { kind: 'windowed', ratio: 0.1, perSecond: 0.5, windowMs: 10_000 };
+const EMPTY: Bucket = { tokens: 0, at: T0 };
+
+test.each([
+  { options: undefined, policy: BUDGET_DEFAULTS },
+  { options: {}, policy: BUDGET_DEFAULTS },
+  { options: { capacity: 5 }, policy: { ...BUDGET_DEFAULTS, capacity: 5 } },
+  { options: { kind: 'tokens' as const, retryCost: 2 }, policy: { ...BUDGET_DEFAULTS, retryCost: 2 } },
+  { options: WINDOWED, policy: WINDOWED },
+])('$options in full', ({ options, policy }) => {
+  expect(resolveBudget(options)).toEqual(policy);
+  // What the user does to the options afterwards changes no policy.
+  expect(resolveBudget(options)).not.toBe(options);
+});
+
+test.each([
+  { policy: withBudget({ retryCost: 2, throttledCost: 3 }), capacity: 20, cost: 2, throttled: 3 },
+  { policy: WINDOWED, capacity: 5, cost: 1, throttled: 1 },
+])('a $policy.kind budget has $capacity, a retry costs $cost, after a 429 or 503 $throttled', (row) => {
+  expect(capacityOf(row.policy)).toBe(row.capacity);
+  expect(costOf(false, row.policy)).toBe(row.cost);
+  expect(costOf(true, row.policy)).toBe(row.throttled);
+  expect(fullBucket(T0, row.policy)).toEqual({ tokens: row.capacity, at: T0 });
+});
+
+test('where tokens are counted the beginning of a request pays nothing, its success a fifth', () => {
+  expect(deposit(holds(5), T0 + 10_000, BUDGET_DEFAULTS)).toEqual(holds(6, T0 + 10_000));
+  expect(credit(holds(5), T0, BUDGET_DEFAULTS)).toEqual(holds(5.2));
+});
+
+test.each([
+  { tokens: 20, afterMs: 0, full: true },
+  { tokens: 19, afterMs: 9_999, full: false },
+  { tokens: 19, afterMs: 10_000, full: true },
+])('$tokens tokens after $afterMs ms are as good as new: $full', ({ tokens, afterMs, full }) => {
+  expect(isFull(holds(tokens), T0 + afterMs, BUDGET_DEFAULTS)).toBe(full);
+});
+
+describe('a share of the traffic', () => {
+  const later = (bucket: Bucket, ms: number) => refill(bucket, T0 + ms, WINDOWED);
+  const spent = spend(EMPTY, 1, T0 + 1_999, WINDOWED);
+  const undo = (over: Partial<Parameters<typeof refund>[1]>, ms: number) =>
+    refund(spent, { cost: 1, launched: false, reservedAt: T0 + 1_999, ...over }, T0 + ms, WINDOWED);
+
+  test('a retry takes one for a window from the beginning of its slot', () => {
+    expect(spent).toEqual({ tokens: 4, at: T0 + 1_999, slots: [[T0 + 1_000, -1]] });
+    expect(later(spent, 10_999).tokens).toBe(4);
+    expect(later(spent, 11_000)).toEqual({ tokens: 5, at: T0 + 11_000, slots: [] });
+    expect([isFull(spent, T0 + 10_999, WINDOWED), isFull(spent, T0 + 11_000, WINDOWED)]).toEqual([false, true]);
+  });
+
+  test('a clock set back by less than the window forgets nothing', () => {
+    expect(later(spent, -8_999).tokens).toBe(4);
+    expect(later(spent, -9_000).tokens).toBe(5);
+  });
+
+  test('a request pays its share in as it begins, and no more as it succeeds', () => {
+    const ten = Array.from({ length: 10 }).reduce<Bucket>((bucket) => deposit(bucket, T0, WINDOWED), EMPTY);
+    expect(ten.tokens).toBeCloseTo(6, 9);
+    expect(ten.slots).toHaveLength(1);
+    expect(credit(ten, T0 + 1, WINDOWED)).toEqual({ ...ten, at: T0 + 1 });
+  });
+
+  test('what happens in different seconds is remembered apart', () => {
+    const two = deposit(spent, T0 + 2_000, WINDOWED);
+    expect(two.slots).toEqual([
+      [T0 + 1_000, -1],
+      [T0 + 2_000, 0.1],
+    ]);
+    expect(later(two, 11_000)).toEqual({ tokens: 5.1, at: T0 + 11_000, slots: [[T0 + 2_000, 0.1]] });
+  });
+
+  test('never below nothing', () => {
+    expect(spend(EMPTY, 7, T0, WINDOWED).tokens).toBe(0);
+    expect(affords(spend(EMPTY, 4.5, T0, WINDOWED), 1, T0, WINDOWED)).toBe(false);
+  });
+
+  test.each([
+    { name: 'one that was not launched comes back', over: {}, ms: 3_000, slots: [[T0 + 1_000, 0]] },
+    { name: 'also at the end of its window', over: {}, ms: 10_999, slots: [[T0 + 1_000, 0]] },
+    { name: 'not after it', over: {}, ms: 11_000, slots: [] },
+    { name: 'one that was launched does not', over: { launched: true }, ms: 3_000, slots: [[T0 + 1_000, -1]] },
+  ])('$name', ({ over, ms, slots }) => {
+    expect(undo(over, ms)).toEqual({
+      tokens: 5 + slots.reduce((sum, [, net = 0]) => sum + net, 0),
+      at: T0 + ms,
+      slots,
+    });
+  });
+
+  test('property: within a window no more retries than it allows and traffic has paid for, and few slots', () => {
+    const step = fc.record({ retry: fc.boolean(), afterMs: fc.nat({ max: 2_000 }) });
+    fc.assert(
+      fc.property(windowedPolicy, fc.array(step, { maxLength: 200 }), (policy, steps) => {
+        let [now, bucket] = [T0, fullBucket(T0, policy)];
+        const [retries, requests]: [number[], number[]] = [[], []];
+        for (const { retry, afterMs } of steps) {
+          now += afterMs;
+          bucket = deposit(bucket, now, policy);
+          requests.push(now);
+          if (!retry || !affords(bucket, 1, now, policy)) continue;
+          bucket = spend(bucket, 1, now, policy);
+          retries.push(now);
+          // A slot counts from its beginning, so that a window may be a tenth shorter.
+          const within = (at: number) => now - at <= policy.windowMs * 0.9 - 1;
+          const paid = capacityOf(policy) + policy.ratio * requests.filter((at) => now - at <= policy.windowMs).length;
+          expect(retries.filter(within).length).toBeLessThanOrEqual(paid + 1e-6);
+          expect(bucket.tokens).toBeGreaterThanOrEqual(0);
+          expect(bucket.slots?.length).toBeLessThanOrEqual(11);
+        }
+      }),
+    );
+  });
+
+  test('property: a retry that never went out leaves what there was', () => {
+    const paid = fc.record({ amount: fc.integer({ min: -3, max: 3 }), at: fc.nat({ max: 9_000 }) });
+    fc.assert(
+      fc.property(fc.array(paid), fc.nat({ max: 9_000 }), (history, at) => {
+        const before = history.reduce<Bucket>((b, one) => spend(b, one.amount, T0 + one.at, WINDOWED), EMPTY);
+        const then = spend(before, 1, T0 + at, WINDOWED);
+        const undone = refund(then, { cost: 1, launched: false, reservedAt: T0 + at }, T0 + 9_500, WINDOWED);
+        expect(undone.tokens).toBe(later(before, 9_500).tokens);
+      }),
+    );
   });
 });

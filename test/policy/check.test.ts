@@ -21,6 +21,7 @@ import {
   duration,
   flag,
   func,
+  isRetryOption,
   method,
   number,
   object,
@@ -794,4 +795,54 @@ describe('properties', () => {
     );
     expect(refusals).toBeGreaterThan(1_000);
   });
+});
+
+describe('what messages say', () => {
+  const messageOf = (options: unknown, path = 'retry') => refusal(() => checkRetryOptions(options, path))?.message;
+  test.each<{ options: unknown; message: string }>([
+    { options: { match: 1 }, message: 'retry.match is not an option; it belongs beside `retry`, to a route' },
+    { options: { classify: 1 }, message: 'retry.classify is not an option; it belongs beside `retry`, to a route' },
+    {
+      options: { classifyBody: 1 },
+      message: 'retry.classifyBody is not an option; it belongs beside `retry`, to a route',
+    },
+    {
+      options: { raceNetwork: 1 },
+      message: 'retry.raceNetwork is not an option; it belongs beside `retry`, to a route',
+    },
+    { options: { name: 1 }, message: 'retry.name is not an option; it belongs beside `retry`, to a route' },
+    { options: { hedge: { after: 1 } }, message: 'retry.hedge.after is not an option; there are afterMs, max' },
+    {
+      options: { hardTotal: new Map() },
+      message: 'retry.hardTotal must be true or false, got an object that is not plain',
+    },
+    { options: { hardTotal: /x/ }, message: 'retry.hardTotal must be true or false, got a RegExp' },
+    { options: { hardTotal: [] }, message: 'retry.hardTotal must be true or false, got a list' },
+    { options: { hardTotal: {} }, message: 'retry.hardTotal must be true or false, got an object' },
+    { options: { hardTotal: () => 1 }, message: 'retry.hardTotal must be true or false, got a function' },
+    { options: { hardTotal: 5n }, message: 'retry.hardTotal must be true or false, got 5n' },
+    { options: { hardTotal: 'x' }, message: "retry.hardTotal must be true or false, got 'x'" },
+    { options: { hardTotal: null }, message: 'retry.hardTotal must be true or false, got null' },
+    { options: { hardTotal: Symbol('x') }, message: 'retry.hardTotal must be true or false, got Symbol(x)' },
+  ])('$message', ({ options, message }) => expect(messageOf(options)).toBe(message));
+
+  test('the options themselves have no path', () => {
+    expect(messageOf(5, '')).toMatch(/^options must be an object, got 5; it may have attempts, /);
+    const top = object({ a: flag });
+    expect(refusal(() => top({ b: 1 }, ''))?.message).toBe('b is not an option; there are a');
+    expect(refusal(() => top({ a: 1 }, ''))?.option).toBe('a');
+  });
+
+  test.each([
+    { hedge: { afterMs: 'p95' } },
+    { hedge: { afterMs: 1, max: 10 } },
+    { hedge: false },
+    { hedge: undefined },
+  ])('%j is good', (options) => expect(refused(options)).toBeUndefined());
+});
+
+test('every option of a policy is one that says how to retry, and nothing that is inherited', () => {
+  const others = ['retries', 'maxAttempts', 'initialDelay', 'backoffFactor', 'maxAge'];
+  for (const name of [...Object.keys(DEFAULTS), ...others]) expect(isRetryOption(name)).toBe(true);
+  for (const name of ['match', 'toString', '__proto__', '']) expect(isRetryOption(name)).toBe(false);
 });

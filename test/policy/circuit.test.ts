@@ -11,10 +11,13 @@ import {
   close,
   halfOpen,
   mayProbe,
+  probeAt,
+  probed,
   probing,
   releases,
   requestFailed,
 } from '../../src/policy/circuit.ts';
+import { circuitPolicy } from '../support/arbitraries.ts';
 
 const T0 = Date.UTC(2026, 6, 5, 12);
 const P = CIRCUIT_DEFAULTS;
@@ -197,17 +200,17 @@ const step = fc.record({
 });
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-function take(before: Circuit, { kind, at, launchedAt, as }: Step): Circuit {
+function take(before: Circuit, { kind, at, launchedAt, as }: Step, policy = P): Circuit {
   const ended = { at, launchedAt, ...(as ? { as } : {}) };
   switch (kind) {
     case 'good':
-      return attemptSucceeded(before, ended, P);
+      return attemptSucceeded(before, ended, policy);
     case 'bad':
-      return attemptFailed(before, ended, P);
+      return attemptFailed(before, ended, policy);
     case 'request':
-      return requestFailed(before, launchedAt, at, P);
+      return requestFailed(before, launchedAt, at, policy);
     case 'probe':
-      return mayProbe(before, at, P) ? probing(before, at, at + P.probeMs) : before;
+      return mayProbe(before, at, policy) ? probing(before, at, at + policy.probeMs) : before;
     case 'close':
       return close(before, at);
     default:
@@ -218,7 +221,7 @@ function take(before: Circuit, { kind, at, launchedAt, as }: Step): Circuit {
 test('whatever happens, in whatever order of time, it stays a circuit and opens for 2 s to 2 min', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const end = steps.reduce(take, CLOSED);
+      const end = steps.reduce((circuit, one) => take(circuit, one), CLOSED as Circuit);
       expect(end.recent).toMatch(/^[01]{0,10}$/);
       expect(end.failures).toBeGreaterThanOrEqual(0);
       expect(end.openMs === 0 || (end.openMs >= P.openMs && end.openMs <= P.maxOpenMs)).toBe(true);
@@ -231,9 +234,161 @@ test('without failures it never opens', () => {
   const calm = step.filter(({ kind }) => kind !== 'bad' && kind !== 'request');
   fc.assert(
     fc.property(fc.array(calm), instant, (steps, at) => {
-      const end = steps.reduce(take, CLOSED);
+      const end = steps.reduce((circuit, one) => take(circuit, one), CLOSED as Circuit);
       expect(circuitState(end, at)).toBe('closed');
       expect(attemptsAllowed(end, 4, P)).toBe(4);
     }),
   );
+});
+
+test('closed is closed, and stays so', () => {
+  expect(CLOSED).toEqual({ openUntil: 0, openMs: 0, probes: [], changedAt: 0, failures: 0, failedAt: 0, recent: '' });
+  expect(Object.isFrozen(CLOSED) && Object.isFrozen(CLOSED.probes)).toBe(true);
+});
+
+describe('several probes', () => {
+  const two = { ...P, probes: 2 };
+  const at = T0 + 3_000;
+  const running = (...probes: number[]) => opened({ probes });
+
+  test('they are kept soonest first, without those whose time is over', () => {
+    expect(probing(running(at, at + 9), at, at + 4).probes).toEqual([at + 4, at + 9]);
+    expect(probing(running(at + 1), at, at + 9).probes).toEqual([at + 1, at + 9]);
+  });
+
+  test.each([
+    { probes: [], next: T0 + 2_000 },
+    { probes: [at + 5], next: T0 + 2_000 },
+    { probes: [at + 5, at + 9], next: at + 5 },
+    { probes: [at + 5, at + 9, at + 12], next: at + 9 },
+    { probes: [T0 + 1, T0 + 2], next: T0 + 2_000 },
+  ])('with $probes under way the next may go at $next', ({ probes, next }) => {
+    expect(probeAt(running(...probes), two)).toBe(next);
+    expect(mayProbe(running(...probes), next - 1, two)).toBe(false);
+    expect(mayProbe(running(...probes), next, two)).toBe(true);
+  });
+
+  test('one that ends gives its own place back, and once', () => {
+    expect(probed(running(at + 5, at + 5, at + 9), at + 5).probes).toEqual([at + 5, at + 9]);
+    expect(probed(running(at + 5, at + 9), at + 9).probes).toEqual([at + 5]);
+    const other = running(at + 5);
+    expect(probed(other, at + 6)).toBe(other);
+  });
+
+  test('a released request that fails takes all places for half a second', () => {
+    const taken = (...probes: number[]) =>
+      attemptFailed(running(...probes), { at, launchedAt: at, as: 'released' }, two).probes;
+    expect(taken()).toEqual([at + 500, at + 500]);
+    expect(taken(at + 100)).toEqual([at + 500, at + 500]);
+    expect(taken(at + 900)).toEqual([at + 500, at + 900]);
+    expect(taken(at + 900, at + 100)).toEqual([at + 500, at + 900]);
+    // A place whose time is over just now is free.
+    expect(taken(at, at + 900)).toEqual([at + 500, at + 900]);
+    // More than there are now: a setting was changed.
+    expect(taken(at + 1, at + 2, at + 900)).toEqual([at + 500, at + 500, at + 900]);
+  });
+});
+
+describe('how long it opens', () => {
+  const reopened = (over: Partial<Circuit>, policy = P) =>
+    attemptFailed(opened(over), { at: T0 + 3_000, launchedAt: T0 + 2_500, as: 'probe' }, policy);
+
+  test('never for longer than the maximum, also where `openMs` is above it', () => {
+    const policy = { ...P, failures: 1, openMs: 180_000 };
+    expect(requestFailed(CLOSED, T0, T0, policy)).toMatchObject({ openMs: 120_000, openUntil: T0 + 120_000 });
+    expect(reopened({ recent: '1' }, policy).openMs).toBe(120_000);
+  });
+
+  test('never for no time: one that is said to have been open for none opens for 2 s', () => {
+    expect(reopened({ openMs: 0 })).toMatchObject({ openMs: 2_000, openUntil: T0 + 5_000 });
+  });
+
+  test('its attempts begin anew, and its probes are over', () => {
+    expect(reopened({ recent: '1', probes: [T0 + 9_000] })).toMatchObject({
+      recent: '',
+      probes: [],
+      changedAt: T0 + 3_000,
+    });
+  });
+
+  test('as long as before within ten seconds, without factor', () => {
+    const closed = { ...close(opened({ openMs: 4_000 }), T0), failures: 1, failedAt: T0 };
+    expect(requestFailed(closed, T0 + 1_000, T0 + 1_000, P).openMs).toBe(4_000);
+  });
+});
+
+describe('the edges', () => {
+  test('what was launched just when it changed counts', () => {
+    const closed = close(opened(), T0 + 5_000);
+    const ended = { at: T0 + 6_000, launchedAt: T0 + 5_000 };
+    expect(attemptFailed(closed, ended, P).recent).toBe('0');
+    expect(attemptSucceeded(closed, ended, P).recent).toBe('1');
+    expect(requestFailed(closed, T0 + 5_000, T0 + 6_000, P).failures).toBe(1);
+  });
+
+  test('a request that fails while half-open is no consecutive failure', () => {
+    const half = opened();
+    expect(requestFailed(half, T0 + 2_500, T0 + 3_000, P)).toBe(half);
+  });
+
+  test('a first failure counts whenever the last one was', () => {
+    expect(requestFailed(circuit({ failures: 0, failedAt: T0 }), T0, T0 + 1, P).failures).toBe(1);
+  });
+
+  test('back online it starts over with what it knows', () => {
+    const before = opened({ probes: [T0 + 9_000], recent: '0' });
+    expect(halfOpen(before, T0 + 10)).toEqual({ ...before, openUntil: T0 + 10, probes: [], changedAt: T0 + 10 });
+    const half = opened();
+    expect(halfOpen(half, T0 + 2_000)).toBe(half);
+  });
+
+  test('closed it knows how long it was open, and nothing else', () => {
+    expect(close(opened({ failures: 2, recent: '0', probes: [1] }), T0 + 9)).toEqual(
+      circuit({ openMs: 2_000, changedAt: T0 + 9 }),
+    );
+  });
+});
+
+describe('properties under any policy', () => {
+  test('no open time above the maximum, no more probes than there are, and what was given stays as it was', () => {
+    fc.assert(
+      fc.property(circuitPolicy, fc.array(step, { maxLength: 60 }), (policy, steps) => {
+        let before: Circuit = CLOSED;
+        for (const one of steps) {
+          const given = structuredClone(before);
+          const after = take(before, one, policy);
+          expect(before).toEqual(given);
+          expect(after.openMs).toBeLessThanOrEqual(policy.maxOpenMs);
+          expect(after.openMs === 0 || after.openMs >= Math.min(policy.openMs, policy.maxOpenMs)).toBe(true);
+          expect(after.probes.filter((until) => until > one.at).length).toBeLessThanOrEqual(policy.probes);
+          expect([...after.probes].sort((a, b) => a - b)).toEqual(after.probes);
+          expect(after.recent.length).toBeLessThanOrEqual(policy.window);
+          before = after;
+        }
+      }),
+    );
+  });
+
+  test('a success opens nothing, and a failure closes nothing', () => {
+    fc.assert(
+      fc.property(circuitPolicy, fc.array(step, { maxLength: 30 }), step, (policy, steps, last) => {
+        const before = steps.reduce((circuit, one) => take(circuit, one, policy), CLOSED as Circuit);
+        expect(take(before, { ...last, kind: 'good' }, policy).openUntil).toBe(before.openUntil);
+        for (const kind of ['bad', 'request'] as const) {
+          const after = take(before, { ...last, kind }, policy);
+          expect(after.openUntil === 0 && before.openUntil !== 0).toBe(false);
+        }
+      }),
+    );
+  });
+
+  test('a probe that begins and ends leaves the places as they were', () => {
+    const instants = fc.array(instant, { maxLength: 4 });
+    fc.assert(
+      fc.property(instants, instant, instant, (probes, now, until) => {
+        const before = opened({ probes: probes.filter((one) => one > now).sort((a, b) => a - b) });
+        expect(probed(probing(before, now, until), until)).toEqual(before);
+      }),
+    );
+  });
 });

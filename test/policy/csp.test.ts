@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { allowsConnection, connectSources } from '../../src/policy/csp.ts';
 
@@ -121,4 +122,80 @@ test('one source of a list is enough, and every policy has to have one', () => {
   expect(allowed("connect-src a.example, connect-src 'self'")).toBe(false);
   expect(allowed('connect-src a.example, default-src https:')).toBe(true);
   expect(allowed("script-src 'none'")).toBe(true);
+});
+
+describe('properties', () => {
+  const source = fc.oneof(
+    fc.constantFrom(
+      '*',
+      "'self'",
+      "'none'",
+      'https:',
+      'http:',
+      'a.example',
+      '*.a.example',
+      'a.example:*',
+      'a.example/x/',
+      'http://a.example:80',
+    ),
+    fc.stringMatching(/^[a-z*:/.%?#\d'-]{1,12}$/),
+  );
+  const sources = fc.array(source, { maxLength: 4 });
+  const url = fc
+    .tuple(
+      fc.constantFrom('http:', 'https:'),
+      fc.constantFrom('a.example', 'b.a.example', 'app.example', 'localhost'),
+      fc.constantFrom('', ':80', ':443', ':8443'),
+      fc.constantFrom('/', '/x', '/x/y', '/%zz'),
+    )
+    .map(([scheme, host, port, path]) => new URL(`${scheme}//${host}${port}${path}`));
+  const may = (lists: readonly (readonly string[])[], to: URL) => allowsConnection(lists, to, SELF);
+
+  test('a source more forbids nothing, and a policy more allows nothing', () => {
+    fc.assert(
+      fc.property(sources, sources, url, (list, more, to) => {
+        if (may([list], to)) expect(may([[...list, ...more]], to)).toBe(true);
+        if (!may([list], to)) expect(may([list, more], to)).toBe(false);
+        expect(may([list, more], to)).toBe(may([more, list], to));
+        expect([may([], to), may([[]], to), may([['*']], to)]).toEqual([true, false, true]);
+      }),
+    );
+  });
+
+  test('what may be asked over HTTP may be asked over HTTPS', () => {
+    fc.assert(
+      fc.property(sources, url, (list, to) => {
+        fc.pre(to.protocol === 'http:' && to.port === '');
+        const safer = new URL(to.href.replace('http:', 'https:'));
+        if (may([list], to)) expect(may([list], safer)).toBe(true);
+      }),
+    );
+  });
+
+  test('schemes, hosts and names of directives are the same in any case', () => {
+    const pathless = fc.constantFrom("'self'", "'none'", 'https:', '*.a.example', 'a.example:*', 'http://a.example:80');
+    fc.assert(
+      fc.property(fc.array(pathless), url, (list, to) => {
+        expect(may([list.map((one) => one.toUpperCase())], to)).toBe(may([list], to));
+      }),
+    );
+    expect(connectSources("CONNECT-SRC 'self'")).toEqual(connectSources("connect-src 'self'"));
+  });
+
+  test('whatever the header, lists of texts, and an answer for any URL', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          sources.map((list) => `connect-src ${list.join(' ')}`),
+        ),
+        url,
+        (header, to) => {
+          const lists = connectSources(header);
+          expect(lists.flat().every((one) => typeof one === 'string' && !/[\s;,]/.test(one))).toBe(true);
+          expect(may(lists, to)).toBeTypeOf('boolean');
+        },
+      ),
+    );
+  });
 });

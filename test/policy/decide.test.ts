@@ -724,3 +724,65 @@ test('failures that always go on end after the attempts of the policy', () => {
   while (decide(situation({ outcome: NETWORK_ERROR, policy, attempt })).do === 'retry') attempt++;
   expect(attempt).toBe(7);
 });
+
+describe('an open circuit', () => {
+  const circuit = { state: 'closed', parked: false, attempts: 4 } as const;
+  test.each<{ name: string; over: Partial<Situation>; decision: object }>([
+    { name: 'closed', over: { circuit }, decision: retry(2_000) },
+    {
+      name: 'parked',
+      over: { circuit: { ...circuit, state: 'open', parked: true } },
+      decision: { do: 'park', reason: 'circuit' },
+    },
+    { name: 'open, and not parked', over: { circuit: { ...circuit, state: 'open' } }, decision: giveUp('circuit') },
+    {
+      name: 'half-open, and not parked',
+      over: { circuit: { ...circuit, state: 'half-open' } },
+      decision: giveUp('circuit'),
+    },
+    { name: 'closed, and fewer attempts', over: { circuit: { ...circuit, attempts: 2 } }, decision: retry(2_000) },
+    {
+      name: 'closed, and none left',
+      over: { circuit: { ...circuit, attempts: 2 }, attempt: 2 },
+      decision: giveUp('circuit'),
+    },
+    // Parked although there is neither time nor budget for a retry of its own.
+    {
+      name: 'parked, poor and late',
+      over: { circuit: { ...circuit, state: 'open', parked: true }, affordable: false, deadline: NOW + 1 },
+      decision: { do: 'park', reason: 'circuit' },
+    },
+    {
+      name: 'parked, and the server asks for too much',
+      over: { circuit: { ...circuit, state: 'open', parked: true }, outcome: answer(503, '3600') },
+      decision: giveUp('retry-after'),
+    },
+  ])('$name', ({ over, decision }) => expect(decide(situation(over))).toEqual(decision));
+});
+
+describe('another server is asked next', () => {
+  const asked = answer(503, '10');
+  test.each<{ name: string; over: Partial<Situation>; decision: object }>([
+    { name: 'what the one that failed asked for does not count', over: { outcome: asked }, decision: retry(2_000) },
+    { name: 'nor does its zero', over: { outcome: answer(503, '0') }, decision: retry(2_000) },
+    {
+      name: 'what that one has asked for does',
+      over: { notBefore: NOW + 5_000 },
+      decision: retry(5_000, 'retry-after'),
+    },
+    { name: 'unless it is over', over: { notBefore: NOW - 5_000 }, decision: retry(2_000) },
+    { name: 'or too much', over: { notBefore: NOW + 15_001 }, decision: giveUp('retry-after') },
+    { name: 'but not more than the most', over: { notBefore: NOW + 15_000 }, decision: retry(15_000, 'retry-after') },
+    {
+      name: 'a hint of the one that failed does not',
+      over: {
+        outcome: {
+          kind: 'response',
+          status: 503,
+          time: { retryAfter: null, date: null, age: null, rateLimit: '"a";r=0;t=9' },
+        },
+      },
+      decision: retry(2_000),
+    },
+  ])('$name', ({ over, decision }) => expect(decide(situation({ elsewhere: true, ...over }))).toEqual(decision));
+});

@@ -155,3 +155,18 @@ test('property: a request is taken exactly when nothing speaks against it', () =
     { numRuns: 2_000 },
   );
 });
+
+test.each<{ name: string; request?: Partial<RequestFacts>; policy: Partial<RetryPolicy>; taken: boolean }>([
+  { name: 'that may be refused', policy: { circuit: 'reject' }, taken: true },
+  { name: 'that has a mirror', policy: { mirrors: ['https://b.test'] }, taken: true },
+  { name: 'that has none', policy: { mirrors: [] }, taken: false },
+  {
+    name: 'that no mirror may answer',
+    request: { method: 'PUT' },
+    policy: { mirrors: ['https://b.test'] },
+    taken: false,
+  },
+])('one attempt of a request $name: taken $taken', ({ request, policy, taken }) => {
+  const reason = skipReason(requestFacts(request), withPolicy({ attempts: 1, ...policy }));
+  expect(reason).toBe(taken ? undefined : 'retry-off');
+});

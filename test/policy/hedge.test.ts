@@ -7,6 +7,7 @@ import {
   hedgeAfterMs,
   hedgeEarned,
   hedgeSpent,
+  mayBeHedged,
   mayHedge,
   NO_HEDGE_STATS,
   timed,
@@ -92,4 +93,13 @@ describe('which', () => {
   ])('$name: $may', ({ facts, may }) => {
     expect(mayHedge(requestFacts(facts))).toBe(may);
   });
+});
+
+test.each([
+  { allowance: 1, pausedUntil: 0, may: true },
+  { allowance: 0.999, pausedUntil: 0, may: false },
+  { allowance: 5, pausedUntil: 1_000, may: true },
+  { allowance: 5, pausedUntil: 1_001, may: false },
+])('with an allowance of $allowance, paused until $pausedUntil, at 1000: $may', ({ allowance, pausedUntil, may }) => {
+  expect(mayBeHedged({ ...NO_HEDGE_STATS, allowance, pausedUntil }, 1_000)).toBe(may);
 });

@@ -63,3 +63,18 @@ test.each([
 ])('a mirror sees $name: $shown', ({ name, shown }) => {
   expect(isForMirrors(name)).toBe(shown);
 });
+
+test.each([
+  { verdict: 'retry', next: true },
+  { verdict: 'deliver', next: false },
+] as const)('where the user says $verdict of an answer that is not listed: $next', ({ verdict, next }) => {
+  expect(rotates({ kind: 'response', status: 200, verdict }, DEFAULTS)).toBe(next);
+});
+
+test.each([
+  { facts: { mode: 'no-cors', choosy: true }, may: false },
+  { facts: { mode: 'no-cors', range: true }, may: false },
+  { facts: { mode: 'cors', choosy: true, range: true }, may: true },
+])('without CORS neither integrity nor a range: $facts: $may', ({ facts, may }) => {
+  expect(mayMirror(requestFacts(facts))).toBe(may);
+});

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { affords, BUDGET_DEFAULTS } from '../../src/policy/budget.ts';
+import { type Circuit, CLOSED } from '../../src/policy/circuit.ts';
+import { NO_HOLD } from '../../src/policy/hold.ts';
 import {
   advance,
   initialRecord,
@@ -8,8 +10,8 @@ import {
   type OriginEvent,
   type OriginRecord,
 } from '../../src/policy/origin-record.ts';
-import { budgetPolicy } from '../support/arbitraries.ts';
-import { GUARDS, guardsWith, recordOf } from '../support/records.ts';
+import { anyGuards, budgetPolicy, originEvent } from '../support/arbitraries.ts';
+import { anyRecord, GUARDS, guardsWith, recordOf } from '../support/records.ts';
 
 const T0 = Date.UTC(2026, 6, 5, 12);
 const record = (tokens: number, at = T0): OriginRecord => recordOf(tokens, at);
@@ -135,4 +137,101 @@ describe('random histories', () => {
       { numRuns: 300 },
     );
   });
+});
+
+describe('what happens goes to the part that it is about', () => {
+  const at = T0 + 3_000;
+  const open: Circuit = { ...CLOSED, openUntil: T0 + 5_000, openMs: 2_000, changedAt: T0, probes: [T0 + 9_000] };
+  const half: Circuit = { ...open, openUntil: T0 + 2_000 };
+  const long = { until: at + 5_000, at };
+  test.each<{ event: OriginEvent; before?: Partial<OriginRecord>; changed: Partial<OriginRecord> }>([
+    { event: { kind: 'request-began', at }, changed: { budget: { tokens: 5.3, at } } },
+    {
+      event: { kind: 'attempt-succeeded', at, launchedAt: at, as: 'probe', probeUntil: T0 + 9_000 },
+      before: { circuit: half },
+      changed: { circuit: { ...half, probes: [], recent: '1' } },
+    },
+    { event: { kind: 'attempt-failed', at, launchedAt: at }, changed: { circuit: { ...CLOSED, recent: '0' } } },
+    {
+      event: { kind: 'request-failed', at, launchedAt: T0 },
+      changed: { circuit: { ...CLOSED, failures: 1, failedAt: at } },
+    },
+    {
+      event: { kind: 'request-failed', at, launchedAt: T0 - 1 },
+      before: { circuit: { ...CLOSED, changedAt: T0 } },
+      changed: {},
+    },
+    {
+      event: { kind: 'probe-launched', at, until: at + 1 },
+      before: { circuit: half },
+      changed: { circuit: { ...half, probes: [at + 1, T0 + 9_000] } },
+    },
+    {
+      event: { kind: 'probe-abandoned', at, until: T0 + 9_000 },
+      before: { circuit: half },
+      changed: { circuit: { ...half, probes: [] } },
+    },
+    {
+      event: { kind: 'drained', at },
+      before: { circuit: open },
+      changed: { circuit: { ...CLOSED, openMs: 2_000, changedAt: at } },
+    },
+    {
+      event: { kind: 'back-online', at },
+      before: { circuit: open },
+      changed: { circuit: { ...open, openUntil: at, probes: [], changedAt: at } },
+    },
+    {
+      event: { kind: 'hold-asked', at, status: 429, path: '/a', until: at + 5_000, scope: 'auto' },
+      changed: { hold: { until: 0, paths: { '/a': long } } },
+    },
+    {
+      event: { kind: 'hold-disproved', at, path: '/a' },
+      before: { hold: { until: at + 1, paths: { '/a': long, '/b': long } } },
+      changed: { hold: { until: 0, paths: { '/b': long } } },
+    },
+  ])('$event', ({ event, before, changed }) => {
+    const given = { ...record(5), ...before };
+    expect(advance(given, event, GUARDS)).toEqual({ ...given, ...changed, usedAt: at });
+  });
+
+  test('what happened before its last use does not make it older', () => {
+    expect(advance(record(5), { kind: 'drained', at: T0 - 5 }, GUARDS).usedAt).toBe(T0);
+  });
+});
+
+describe('what is kept', () => {
+  const full = record(20);
+  const closed = (over: Partial<Circuit>): OriginRecord => ({ ...full, circuit: { ...CLOSED, ...over } });
+  test.each<{ name: string; kept: OriginRecord; afterMs: number; initial: boolean }>([
+    { name: 'an open circuit', kept: closed({ openUntil: T0 }), afterMs: 1e9, initial: false },
+    { name: 'a request that failed', kept: closed({ failures: 1 }), afterMs: 1e9, initial: false },
+    { name: 'a circuit that closed just now', kept: closed({ changedAt: T0 }), afterMs: 9_999, initial: false },
+    { name: 'a circuit that closed', kept: closed({ changedAt: T0 }), afterMs: 10_000, initial: true },
+    { name: 'attempts that failed', kept: closed({ recent: '10' }), afterMs: 59_999, initial: false },
+    { name: 'attempts that failed long ago', kept: closed({ recent: '10' }), afterMs: 60_000, initial: true },
+    { name: 'attempts that succeeded', kept: closed({ recent: '11' }), afterMs: 0, initial: true },
+    { name: 'a hold', kept: { ...full, hold: { ...NO_HOLD, until: T0 + 5 } }, afterMs: 4, initial: false },
+    { name: 'a hold that is over', kept: { ...full, hold: { ...NO_HOLD, until: T0 + 5 } }, afterMs: 5, initial: true },
+  ])('$name after $afterMs ms says nothing: $initial', ({ kept, afterMs, initial }) => {
+    expect(isInitial(kept, T0 + afterMs, GUARDS)).toBe(initial);
+  });
+});
+
+test('property: whatever happens, a record stays its own, is used later and later, and what was given stays as it was', () => {
+  const histories = anyGuards.chain((guards) => fc.tuple(fc.constant(guards), anyRecord(guards), originEvent));
+  fc.assert(
+    fc.property(histories, ([guards, before, event]) => {
+      const given = structuredClone(before);
+      const after = advance(before, event, guards);
+      expect(before).toEqual(given);
+      expect(after.usedAt).toBe(Math.max(before.usedAt, event.at));
+      expect(after).toMatchObject({ origin: 'https://api.test', group: 'data' });
+      expect(advance(before, event, guards)).toEqual(after);
+      expect(structuredClone(after)).toEqual(after);
+      // One thing happens to one part.
+      const parts = ['budget', 'hold', 'circuit'] as const;
+      expect(parts.filter((part) => after[part] !== before[part]).length).toBeLessThanOrEqual(1);
+    }),
+  );
 });

@@ -206,3 +206,12 @@ test('property: whatever the list, a status that is not in it is final and the c
     }),
   );
 });
+
+test.each([
+  { outcome: { kind: 'response', status: 200, verdict: 'retry' }, retries: Number.POSITIVE_INFINITY },
+  { outcome: { kind: 'response', status: 503, verdict: 'deliver' }, retries: 0 },
+  { outcome: { kind: 'network-error', verdict: 'deliver' }, retries: 0 },
+  { outcome: { kind: 'timeout', afterMs: 5, verdict: 'deliver' }, retries: 0 },
+] as const)('what the user says of $outcome counts before the rules: $retries', ({ outcome, retries }) => {
+  expect(retriesAllowed(outcome, requestFacts({ choosy: true }), DEFAULTS)).toBe(retries);
+});

@@ -297,3 +297,23 @@ test('property: whatever is said is what the policy has, and the rest is the bas
     }),
   );
 });
+
+test.each<{ name: string; options: RetryOptions; base?: RetryPolicy; hedge: RetryPolicy['hedge'] }>([
+  { name: 'nothing', options: {}, hedge: false },
+  { name: 'one at a time', options: { hedge: { afterMs: 5 } }, hedge: { afterMs: 5, max: 1 } },
+  { name: 'more', options: { hedge: { afterMs: 'p95', max: 3 } }, hedge: { afterMs: 'p95', max: 3 } },
+  {
+    name: 'inherited',
+    options: {},
+    base: { ...DEFAULTS, hedge: { afterMs: 5, max: 2 } },
+    hedge: { afterMs: 5, max: 2 },
+  },
+  {
+    name: 'none though inherited',
+    options: { hedge: false },
+    base: { ...DEFAULTS, hedge: { afterMs: 5, max: 2 } },
+    hedge: false,
+  },
+])('hedges: $name', ({ options, base = DEFAULTS, hedge }) => {
+  expect(resolvePolicy(options, base).hedge).toEqual(hedge);
+});

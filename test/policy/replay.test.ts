@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RequestFacts } from '../../src/policy/eligibility.ts';
-import { cacheBypass, mayRace, takesOriginal } from '../../src/policy/replay.ts';
+import { cacheBypass, mayCutOff, mayRace, mayRebuild, takesOriginal } from '../../src/policy/replay.ts';
 import { requestFacts } from '../support/request-facts.ts';
 
 describe('which object an attempt fetches', () => {
@@ -87,4 +87,18 @@ test.each<{ name: string; request: Partial<RequestFacts>; races: boolean }>([
   { name: 'QUERY with a body', request: { method: 'QUERY', hasBody: true }, races: false },
 ])('a second attempt of $name may start while the first is in flight: $races', ({ request, races }) => {
   expect(mayRace(requestFacts(request))).toBe(races);
+});
+
+test.each<{ name: string; facts: Partial<RequestFacts>; rebuild: boolean; cutOff: boolean }>([
+  { name: 'a script’s GET', facts: {}, rebuild: true, cutOff: true },
+  { name: 'a write', facts: { method: 'PUT', hasBody: true }, rebuild: true, cutOff: true },
+  { name: 'a poll', facts: { polling: true }, rebuild: true, cutOff: false },
+  { name: 'a navigation', facts: { navigation: true, mode: 'navigate' }, rebuild: false, cutOff: false },
+  { name: 'a range with CORS', facts: { range: true }, rebuild: true, cutOff: true },
+  { name: 'a range without', facts: { range: true, mode: 'no-cors' }, rebuild: false, cutOff: false },
+  { name: 'an image without CORS', facts: { mode: 'no-cors' }, rebuild: true, cutOff: true },
+  { name: 'another referrer', facts: { sameReferrer: false }, rebuild: false, cutOff: false },
+])('$name may be rebuilt: $rebuild, and cut off: $cutOff', ({ facts, rebuild, cutOff }) => {
+  expect(mayRebuild(requestFacts(facts))).toBe(rebuild);
+  expect(mayCutOff(requestFacts(facts))).toBe(cutOff);
 });

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { EVENT_TYPES, type LayerEvent } from '../../src/protocol/index.ts';
-import { parsePageMessage, parseWorkerMessage, toMessage, type WorkerMessage } from '../../src/protocol/messages.ts';
+import {
+  type PageMessage,
+  parsePageMessage,
+  parseWorkerMessage,
+  toMessage,
+  type WorkerMessage,
+} from '../../src/protocol/messages.ts';
 import type { LayerStatus } from '../../src/protocol/status.ts';
 import { PROTOCOL } from '../../src/protocol/version.ts';
 
@@ -54,9 +60,26 @@ const STATUS: LayerStatus = {
   ],
 };
 
-const pageMessages = [{ kind: 'hello', version: '0.1.0' }, { kind: 'status' }] as const;
+const pageMessages: PageMessage[] = [
+  { kind: 'hello', version: '0.1.0' },
+  { kind: 'status' },
+  { kind: 'beat' },
+  { kind: 'online' },
+  { kind: 'retry-now' },
+  { kind: 'retry-now', origin: 'https://app.test' },
+  { kind: 'abort', id: 'a-1' },
+  { kind: 'call', id: 'c-1', url: 'https://app.test/x', method: 'GET', asked: '~sf=a1' },
+  { kind: 'withdraw', id: 'c-1' },
+  { kind: 'pause' },
+  { kind: 'resume' },
+  { kind: 'retire' },
+  { kind: 'reset' },
+  { kind: 'reset', origin: 'https://app.test' },
+];
 const workerMessages: WorkerMessage[] = [
   { kind: 'welcome', version: '0.1.0', nonce: 'nonce', fragments: true },
+  { kind: 'welcome', version: '0.1.0', nonce: '', fragments: false },
+  { kind: 'done' },
   { kind: 'status', status: STATUS },
   ...EVENTS.map((event): WorkerMessage => ({ kind: 'event', seq: 'k3-1', event })),
 ];
@@ -66,7 +89,7 @@ const sent = <T>(message: T): T => structuredClone(message);
 
 describe('what one side says the other understands', () => {
   test.each(pageMessages)('page: $kind', (message) => {
-    expect(parsePageMessage(sent(toMessage(message)))).toEqual(message);
+    expect(parsePageMessage(sent(toMessage(message)))).toStrictEqual(message);
   });
 
   test.each(workerMessages)('worker: $kind', (message) => {
@@ -215,4 +238,94 @@ describe('the page understands', () => {
     { name: 'without origins', status: { ...STATUS, origins: undefined } },
     { name: 'with origins that are none', status: { ...STATUS, origins: [null] } },
   ])('no status that is $name', ({ status }) => malformed({ kind: 'status', status }));
+});
+
+test('an older worker, which has neither nonce nor fragments, is welcome', () => {
+  const welcome = { kind: 'welcome', version: '0.0.9', nonce: '', fragments: false };
+  expect(parseWorkerMessage({ steadfetch: PROTOCOL, kind: 'welcome', version: '0.0.9' })).toEqual(welcome);
+  const odd = { steadfetch: PROTOCOL, ...welcome, nonce: 5, fragments: 1 };
+  expect(parseWorkerMessage(odd)).toEqual(welcome);
+});
+
+describe('every field that a message must have', () => {
+  const must = pageMessages.flatMap((message) =>
+    Object.keys(message)
+      // Only what is asked of one origin or of all may say neither.
+      .filter((field) => field !== 'origin')
+      .map((field) => ({ message, field })),
+  );
+
+  test.each(must)('$message without `$field`', ({ message, field }) => {
+    for (const other of [undefined, null, 5, {}]) {
+      expect(parsePageMessage({ ...toMessage(message), [field]: other })).toBe('malformed');
+    }
+  });
+
+  test.each(['retry-now', 'reset'])('%s of an origin that is none', (kind) => {
+    for (const origin of [null, 5, {}]) {
+      expect(parsePageMessage({ steadfetch: PROTOCOL, kind, origin })).toBe('malformed');
+    }
+  });
+
+  test.each([
+    ...Object.keys(STATUS)
+      .filter((field) => field !== 'counters')
+      .map((field) => ({ name: field, status: { ...STATUS, [field]: undefined } })),
+    ...['requests', 'attempts', 'recovered', 'hedges', 'untold', 'gaveUp'].map((field) => ({
+      name: `counters.${field}`,
+      status: { ...STATUS, counters: { ...STATUS.counters, [field]: undefined } },
+    })),
+    ...['origin', 'group', 'tokens', 'capacity'].map((field) => ({
+      name: `origins.${field}`,
+      status: { ...STATUS, origins: [...STATUS.origins, { ...STATUS.origins[0], [field]: undefined }] },
+    })),
+    { name: 'a list of origins', status: { ...STATUS, origins: { length: 0 } } },
+  ])('a status without $name', ({ status }) => {
+    expect(parseWorkerMessage({ steadfetch: PROTOCOL, kind: 'status', status })).toBe('malformed');
+  });
+
+  test('a status of no origins, or of more than one, is one', () => {
+    for (const origins of [[], [STATUS.origins[0], STATUS.origins[0]]]) {
+      const status = { ...STATUS, origins };
+      expect(parseWorkerMessage({ steadfetch: PROTOCOL, kind: 'status', status })).toEqual({ kind: 'status', status });
+    }
+  });
+
+  test('neither side understands what is said to the other', () => {
+    for (const message of pageMessages.filter(({ kind }) => kind !== 'status')) {
+      expect(parseWorkerMessage(toMessage(message))).toBe('malformed');
+    }
+    for (const message of workerMessages.filter(({ kind }) => kind !== 'status')) {
+      expect(parsePageMessage(toMessage(message))).toBe('malformed');
+    }
+  });
+
+  test('an event needs a number and itself, a welcome nothing of an event', () => {
+    const [event] = EVENTS;
+    const parse = (fields: object) => parseWorkerMessage({ steadfetch: PROTOCOL, ...fields });
+    expect(parse({ kind: 'event', seq: 5, event })).toBe('malformed');
+    expect(parse({ kind: 'welcome', seq: '1', event, status: STATUS })).toBe('malformed');
+    expect(parse({ kind: 'nonsense', version: '1.0.0', seq: '1', event, status: STATUS })).toBe('malformed');
+  });
+});
+
+test('property: what a page says arrives as it was said, whatever the texts', () => {
+  const text = fc.string({ unit: 'binary' });
+  const message: fc.Arbitrary<PageMessage> = fc.oneof(
+    fc.record({ kind: fc.constant('hello' as const), version: text }),
+    fc.record({ kind: fc.constantFrom('abort' as const, 'withdraw' as const), id: text }),
+    fc.record({ kind: fc.constant('call' as const), id: text, url: text, method: text, asked: text }),
+    fc.record(
+      { kind: fc.constantFrom('retry-now' as const, 'reset' as const), origin: text },
+      { requiredKeys: ['kind'] },
+    ),
+    fc.record({
+      kind: fc.constantFrom('status', 'beat', 'online', 'pause', 'resume', 'retire') as fc.Arbitrary<'status'>,
+    }),
+  );
+  fc.assert(
+    fc.property(message, fc.dictionary(fc.stringMatching(/^x\w*$/), fc.string()), (said, more) => {
+      expect(parsePageMessage(sent({ ...more, ...toMessage(said) }))).toEqual(said);
+    }),
+  );
 });
