@@ -383,7 +383,7 @@ test('the report has a line for all that did not pass, and the sums last', async
     '{ "id": ',
     '7',
   ].join('\n');
-  expect(await report(table, (line) => lines.push(line), { c: 'a rule' })).toBe(false);
+  expect(await report(table, (line) => lines.push(line), { otherwise: { c: 'a rule' } })).toBe(false);
   expect(lines).toEqual([
     '– c: decided otherwise: a rule (attempts 2 expected, 3 seen)',
     '✗ b (wrong): attempts 2 expected, 3 seen',
@@ -391,5 +391,37 @@ test('the report has a line for all that did not pass, and the sums last', async
     '✗ line 7 is no object',
     '6 rows: 1 passed, 3 failed, 1 not applicable (reasons above), 1 for a person',
   ]);
-  expect(await report('', () => {})).toBe(true);
+  expect(await report('', () => {})).toBe(false);
+});
+
+test('a table of somebody else: what a person has to run is said, and nothing is decided beforehand', async () => {
+  const lines: string[] = [];
+  const table = [
+    '{"id":"ky-023","given":{},"when":"in words","then":{}}',
+    '{"id":"typo","given":{"policy":{"atempts":1}},"when":[200],"then":{"attempts":1}}',
+  ].join('\n');
+  expect(await report(table, (line) => lines.push(line), { isForeign: true })).toBe(true);
+  expect(lines.slice(0, 2)).toEqual([
+    expect.stringMatching(/^\? ky-023: for a person: /),
+    expect.stringMatching(/^\? typo: for a person: .*atempts/),
+  ]);
+  expect(lines.at(-1)).toBe('2 rows: 0 passed, 0 failed, 0 not applicable (reasons above), 2 for a person');
+});
+
+test.each([
+  { error: 'timeout', ends: 'passed' },
+  { error: 'aborted', ends: 'failed' },
+  { error: 'network', ends: 'failed' },
+])('an error in words is that error: $error', async ({ error, ends }) => {
+  const row = { given: { policy: { attempts: 2, total_ms: 50 } }, when: [{ s: 200, ms: 90 }], then: { error } };
+  expect((await verdictOn(row)).kind).toBe(ends);
+});
+
+test('a timeout that ends a request by itself is not played as something else', async () => {
+  const row = {
+    given: { policy: { attempts: 2, timeout_ms: 50, on_timeout: 'fail' } },
+    when: [200],
+    then: { attempts: 1 },
+  };
+  expect(await verdictOn(row)).toMatchObject({ kind: 'not-applicable', why: expect.stringContaining('timeout') });
 });

@@ -5,7 +5,7 @@ import { judge } from './verdict.ts';
 export async function report(
   table: string,
   say: (line: string) => void,
-  otherwise?: Readonly<Record<string, string>>,
+  { otherwise, isForeign = false }: { otherwise?: Readonly<Record<string, string>>; isForeign?: boolean } = {},
 ): Promise<boolean> {
   const counts = { rows: 0, passed: 0, failed: 0, notApplicable: 0, forAPerson: 0 };
   const failed: string[] = [];
@@ -17,10 +17,12 @@ export async function report(
     }
     if (reading.kind === 'for-a-person') {
       counts.forAPerson += 1;
+      if (isForeign) say(`? ${reading.id}: for a person: ${reading.why}`);
       continue;
     }
     const { row } = reading;
-    const verdict = await judge(row, otherwise);
+    // What is decided otherwise is decided of the rows of our own table.
+    const verdict = await judge(row, isForeign ? {} : otherwise);
     if (verdict.kind === 'passed') counts.passed += 1;
     else if (verdict.kind === 'failed') failed.push(`${titleOf(row)}: ${verdict.why}`);
     else {
@@ -33,7 +35,8 @@ export async function report(
   say(
     `${rows} rows: ${passed} passed, ${failed.length} failed, ${notApplicable} not applicable (reasons above), ${forAPerson} for a person`,
   );
-  return failed.length === 0;
+  if (rows === 0) say('✗ there is no row in it');
+  return rows > 0 && failed.length === 0;
 }
 
 export const titleOf = ({ id, name }: { readonly id: string; readonly name?: string }): string =>

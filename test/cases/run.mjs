@@ -25,4 +25,4 @@ try {
 
 const entry = fileURLToPath(new URL('report.ts', import.meta.url));
 const { module } = await runnerImport(entry, { configFile: false, logLevel: 'error' });
-process.exitCode = (await module.report(table, console.log)) ? 0 : 1;
+process.exitCode = (await module.report(table, console.log, { isForeign: given !== undefined })) ? 0 : 1;

@@ -19,7 +19,7 @@ test.each([
 describe('reasons', () => {
   test('are given for cases there are, and for each once', () => {
     const given = [FAULTS_NOT_YET, FAULTS_OTHERWISE, PARTLY].flatMap((reasons) => Object.keys(reasons));
-    expect(given.filter((id) => !idsOf([...faults, ...peers]).includes(id))).toEqual([]);
+    expect(given.filter((id) => !idsOf([...rows, ...faults, ...peers]).includes(id))).toEqual([]);
     expect(new Set(given).size).toBe(given.length);
     expect(Object.keys(ROWS_NOT_YET).filter((id) => !idsOf(rows).includes(id))).toEqual([]);
   });

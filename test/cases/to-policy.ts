@@ -32,6 +32,8 @@ export function toPolicy({ given }: Row): Mapped {
   const { policy: theirs, method = 'GET' } = given;
   const statuses = byMethod(theirs.statuses_by_method) ?? toStatuses(theirs.statuses);
   if (statuses === 'unknown') return { cannot: `statuses ${JSON.stringify(theirs.statuses)} are in words` };
+  if (theirs.on_timeout === 'fail')
+    return { cannot: 'a timeout is followed by the next attempt, never the end by itself' };
   const backoff = toBackoff(theirs);
   if (backoff === undefined) return { cannot: `jitter ${JSON.stringify(theirs.jitter)} is not known` };
   const { total_ms: totalMs } = theirs;

@@ -112,5 +112,7 @@ function isError(wanted: string | null, { error }: Played): boolean {
   if (wanted === null || error === undefined) return wanted === null && error === undefined;
   const name = error instanceof Error || error instanceof DOMException ? error.name : '';
   if (/^network/i.test(wanted)) return name === 'TypeError';
+  if (/timeout|deadline/i.test(wanted)) return name === 'TimeoutError';
+  if (/abort|cancel/i.test(wanted)) return name === 'AbortError';
   return /^\w+Error$/.test(wanted) ? name === wanted : true;
 }
