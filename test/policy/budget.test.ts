@@ -310,6 +310,11 @@ describe('a share of the traffic', () => {
     expect(later(two, 11_000)).toEqual({ tokens: 5.1, at: T0 + 11_000, slots: [[T0 + 2_000, 0.1]] });
   });
 
+  test('what pays nothing leaves no trace', () => {
+    expect(credit(EMPTY, T0 + 1, WINDOWED)).toEqual({ tokens: 5, at: T0 + 1, slots: [] });
+    expect(spend(EMPTY, 0, T0, WINDOWED).slots).toEqual([]);
+  });
+
   test('never below nothing', () => {
     expect(spend(EMPTY, 7, T0, WINDOWED).tokens).toBe(0);
     expect(affords(spend(EMPTY, 4.5, T0, WINDOWED), 1, T0, WINDOWED)).toBe(false);
