@@ -101,9 +101,8 @@ export function refund(
   policy: BudgetPolicy,
 ): Bucket {
   if (policy.kind === 'tokens') return pay(bucket, cost, now, policy);
-  // Where it was taken from, and only as long as that counts: elsewhere it would be an income.
-  const counts = !launched && now - slotOf(reservedAt, policy) < policy.windowMs;
-  return pay(bucket, counts ? cost : 0, now, policy, reservedAt);
+  // Where it was taken from, so that it counts as long as that does: elsewhere it would be an income.
+  return pay(bucket, launched ? 0 : cost, now, policy, reservedAt);
 }
 
 interface Refund {

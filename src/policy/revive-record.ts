@@ -75,8 +75,7 @@ function reviveCircuit(value: unknown, now: number, { circuit }: Guards): Circui
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-const finite = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+const finite = (value: unknown): number | undefined => (Number.isFinite(value) ? (value as number) : undefined);
 
 /** An instant that has been: a clock that was set back does not put it into the future. */
 function past(value: unknown, now: number): number | undefined {

@@ -268,6 +268,11 @@ test('where tokens are counted the beginning of a request pays nothing, its succ
   expect(credit(holds(5), T0, BUDGET_DEFAULTS)).toEqual(holds(5.2));
 });
 
+test.each([true, false])('where tokens are counted what comes back is the whole cost, launched: %s', (launched) => {
+  const refunded = refund(holds(5), { cost: 2, launched, reservedAt: T0 - 86_400_000 }, T0 + 10_000, BUDGET_DEFAULTS);
+  expect(refunded).toEqual(holds(8, T0 + 10_000));
+});
+
 test.each([
   { tokens: 20, afterMs: 0, full: true },
   { tokens: 19, afterMs: 9_999, full: false },
@@ -308,6 +313,11 @@ describe('a share of the traffic', () => {
       [T0 + 2_000, 0.1],
     ]);
     expect(later(two, 11_000)).toEqual({ tokens: 5.1, at: T0 + 11_000, slots: [[T0 + 2_000, 0.1]] });
+  });
+
+  test('what pays nothing leaves no trace', () => {
+    expect(credit(EMPTY, T0 + 1, WINDOWED)).toEqual({ tokens: 5, at: T0 + 1, slots: [] });
+    expect(spend(EMPTY, 0, T0, WINDOWED).slots).toEqual([]);
   });
 
   test('never below nothing', () => {

@@ -846,3 +846,44 @@ test('every option of a policy is one that says how to retry, and nothing that i
   for (const name of [...Object.keys(DEFAULTS), ...others]) expect(isRetryOption(name)).toBe(true);
   for (const name of ['match', 'toString', '__proto__', '']) expect(isRetryOption(name)).toBe(false);
 });
+
+describe('what is refused with a remedy', () => {
+  const wrong = (value: string) =>
+    `retry.mirrors[0] must be an origin in small letters, without a path, got '${value}'; such as 'https://mirror.example'`;
+  test.each([
+    'xhttps://a.test',
+    'https://a.test:123456',
+    'https://a.test:',
+    'https://[::1',
+    'https://[::g]',
+    'https://',
+  ])('the mirror %s', (value) => expect(refused({ mirrors: [value] })?.message).toBe(wrong(value)));
+
+  test.each(['http://a.test', 'https://a.test', 'https://[::1]', 'http://[::1]:8080', 'http://127.0.0.1:81'])(
+    'and not %s',
+    (value) => expect(refused({ mirrors: [value] })).toBeUndefined(),
+  );
+
+  test('POST and PATCH', () => {
+    expect(refused({ methods: ['POST'] })?.message).toBe(
+      "retry.methods[0] must be idempotent, got 'POST'; to repeat POST and PATCH without a key, set `retryNonIdempotent: true`",
+    );
+  });
+
+  test('a cost above the capacity', () => {
+    expect(refusal(() => checkBudgetOptions({ retryCost: 21 }, 'budget'))?.message).toBe(
+      'budget.retryCost must not be more than capacity (20), got 21; no retry could ever be paid for',
+    );
+  });
+
+  test('two words for one thing', () => {
+    expect(refused({ attempts: 4, retries: 4 })?.message).toBe(
+      'retry.retries must be one less than attempts (4), got 4; give one of the two',
+    );
+  });
+});
+
+test('a check asks for nothing that it was not told to', () => {
+  expect(refusal(() => number(0, 1)(0.5, 'x'))).toBeUndefined();
+  expect(refusal(() => object({ a: flag })({}, 'x'))).toBeUndefined();
+});

@@ -81,6 +81,8 @@ describe('a source', () => {
     ['http://a.example:80', 'http://a.example/', true],
     ['http://a.example:80', 'https://a.example/', true],
     ['http://a.example:81', 'http://a.example/', false],
+    ['http://a.example:443', 'http://a.example/', false],
+    ['http://a.example:80', 'https://a.example:8443/', false],
 
     ['a.example/', 'https://a.example/any/where', true],
     ['a.example/x/', 'https://a.example/x/y', true],

@@ -786,3 +786,9 @@ describe('another server is asked next', () => {
     },
   ])('$name', ({ over, decision }) => expect(decide(situation({ elsewhere: true, ...over }))).toEqual(decision));
 });
+
+test('a zero is no "now" as long as an earlier answer of the same server holds: the longer of both waits', () => {
+  const given = { outcome: answer(503, '0'), notBefore: NOW + 1_000 };
+  expect(decide(situation(given))).toEqual(retry(2_000));
+  expect(decide(situation({ ...given, notBefore: NOW + 3_000 }))).toEqual(retry(3_000, 'retry-after'));
+});

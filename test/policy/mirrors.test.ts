@@ -58,6 +58,9 @@ test.each([
   { name: 'accept', shown: true },
   { name: 'range', shown: true },
   { name: 'Accept-Language', shown: true },
+  { name: 'content-language', shown: true },
+  { name: 'Content-Type', shown: true },
+  { name: '', shown: false },
   { name: 'x-version', shown: false },
   { name: 'dpop', shown: false },
 ])('a mirror sees $name: $shown', ({ name, shown }) => {

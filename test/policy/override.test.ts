@@ -54,3 +54,28 @@ test('row 36: what is absent is inherited', () => {
   expect(overridden(DEFAULTS, {}, true)).toEqual(DEFAULTS);
   expect(overridden(DEFAULTS, {}, false)).toEqual(DEFAULTS);
 });
+
+test.each([
+  { ours: true, asked: undefined, trusted: false, repeats: true },
+  { ours: true, asked: true, trusted: false, repeats: true },
+  { ours: true, asked: false, trusted: false, repeats: false },
+  { ours: false, asked: true, trusted: false, repeats: false },
+  { ours: false, asked: undefined, trusted: false, repeats: false },
+  { ours: false, asked: true, trusted: true, repeats: true },
+  { ours: true, asked: false, trusted: true, repeats: false },
+])('retryNonIdempotent: $ours here, $asked asked, trusted $trusted: $repeats', ({ ours, asked, trusted, repeats }) => {
+  const override = asked === undefined ? {} : { retryNonIdempotent: asked };
+  const after = overridden({ ...DEFAULTS, retryNonIdempotent: ours }, override, trusted);
+  expect(after.retryNonIdempotent).toBe(repeats);
+});
+
+test('who is not trusted gets the less of the two', () => {
+  const base = { ...DEFAULTS, attempts: 4, attemptTimeoutMs: 10_000, totalMs: 25_000 };
+  const [less, more] = [
+    { attempts: 2, attemptTimeoutMs: 5, totalMs: 6 },
+    { attempts: 9, attemptTimeoutMs: 20_000, totalMs: 30_000 },
+  ];
+  // A shorter time for an attempt would mean more of them.
+  expect(overridden(base, less, false)).toMatchObject({ ...less, attemptTimeoutMs: 10_000 });
+  expect(overridden(base, more, false)).toEqual(base);
+});

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { constant, exponential, fullJitter } from '../../src/policy/backoff.ts';
 import {
   DEFAULTS,
+  frozen,
   MAX_TOTAL_MS,
   NAVIGATION_DEFAULTS,
   RETRY_AFTER_JITTER,
@@ -316,4 +317,13 @@ test.each<{ name: string; options: RetryOptions; base?: RetryPolicy; hedge: Retr
   },
 ])('hedges: $name', ({ options, base = DEFAULTS, hedge }) => {
   expect(resolvePolicy(options, base).hedge).toEqual(hedge);
+});
+
+test('a frozen copy is frozen all the way down, and nothing is still nothing', () => {
+  const given = { list: [{ a: 1 }], none: null };
+  const copy = frozen(given);
+  expect(copy).toEqual(given);
+  expect([copy, copy.list, copy.list[0]].every(Object.isFrozen)).toBe(true);
+  expect(Object.isFrozen(given.list)).toBe(false);
+  expect([frozen(null), frozen(5), frozen(undefined)]).toEqual([null, 5, undefined]);
 });

@@ -146,3 +146,8 @@ describe('hostile values', () => {
     );
   });
 });
+
+test('4096 characters are read, one more is not', () => {
+  const of = (length: number) => `"${'a'.repeat(length - 10)}";r=0;t=9`;
+  expect([of(4_096).length, rateLimitWaitMs(of(4_096)), rateLimitWaitMs(of(4_097))]).toEqual([4_096, 9_000, undefined]);
+});

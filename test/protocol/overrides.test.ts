@@ -13,6 +13,8 @@ describe('what a call asks for travels in the fragment', () => {
     { url: '/x#part~sf=a9.u1', override: {}, marked: '/x#part' },
     { url: '/x', override: {}, marked: '/x' },
     { url: '/x#', override: {}, marked: '/x' },
+    { url: '#part', override: { off: true }, marked: '#part~sf=x' },
+    { url: '', override: { off: true }, marked: '#~sf=x' },
     { url: '/x#part', override: {}, marked: '/x#part' },
     // What comes out from behind another mark is no fragment of the page's.
     { url: '/x#part~sf=x~sf=a9', override: {}, marked: '/x#part' },
@@ -48,6 +50,9 @@ describe('what a call asks for travels in the fragment', () => {
     { hash: '#a~sf=a1~sf=a2', override: { attempts: 2 } },
     { hash: '#part~sf=x', override: { off: true } },
     { hash: '#~sf=xx', override: undefined },
+    // Without a mark nothing of it is read, and at the very beginning it is one.
+    { hash: '#abx', override: undefined },
+    { hash: '~sf=x', override: { off: true } },
     { hash: '#~sf=x1', override: undefined },
     { hash: '#~sf=hh', override: undefined },
     { hash: '#~sf=h', override: { hedge: false } },
