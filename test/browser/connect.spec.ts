@@ -78,6 +78,21 @@ for (const [what, script] of Object.entries({
   });
 }
 
+test('a page whose policy forbids workers: the state is failed, why, and the page works', async ({ page, site }) => {
+  await page.evaluate(() => {
+    const policy = document.createElement('meta');
+    policy.httpEquiv = 'Content-Security-Policy';
+    policy.content = "worker-src 'none'";
+    document.head.append(policy);
+  });
+  const startedAt = Date.now();
+  expect(await page.evaluate(() => window.sf.connect('/plain.sw.js'))).toEqual({ state: 'failed' });
+  expect(Date.now() - startedAt).toBeLessThan(5_000);
+  expect(await page.evaluate(() => String(window.sf.retries?.error))).toContain('SecurityError');
+  const wire = site.plan([{ body: 'fine' }]);
+  expect(await page.evaluate((url) => window.sf.ask(url), wire.path)).toMatchObject({ status: 200 });
+});
+
 test('a worker script that never comes: the state is failed within 5 s', async ({ page, site }) => {
   const wire = site.plan([{ stall: 'headers', stallMs: 10_000 }]);
   const startedAt = Date.now();
