@@ -74,6 +74,8 @@ export interface Engine {
   readonly hedging: Hedging;
   /** Ends waits that are only ours. */
   readonly waker: Waker;
+  /** The device is back, or somebody wants to know: waits of ours end, and what is open may be tried. */
+  readonly retryNow: (origin?: string) => void;
   readonly ledger: BodyLedger;
   /** Told that requests of this origin and group that wait elsewhere may go, one of them. */
   readonly onSuccess: (key: OriginKey) => void;

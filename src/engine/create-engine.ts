@@ -19,9 +19,14 @@ export interface EngineParts {
   readonly onSuccess?: (key: OriginKey) => void;
 }
 
+/** Each time one request finds out, and what it finds makes the circuit stay open longer: more often is of no use. */
+const TRY_AGAIN_MS = 10_000;
+
 /** Puts an engine together: one for each worker, page or process, which all of its requests share. */
 export function createEngine({ ports, guards, createBook, onGuard, onSuccess = () => {} }: EngineParts): Engine {
   const parking = createParking();
+  const waker = createWaker(ports.now);
+  let triedAt = 0;
   const book = createBook((change) => {
     parking.lookAgain(change.after);
     onGuard?.(change);
@@ -34,7 +39,15 @@ export function createEngine({ ports, guards, createBook, onGuard, onSuccess = (
     device: createDevice(ports.isOnline, (origin, since) => book.forgive(origin, since)),
     races: createRaces(),
     hedging: createHedging(),
-    waker: createWaker(ports.now),
+    waker,
+    retryNow(origin) {
+      const at = ports.now();
+      if (Math.abs(at - triedAt) >= TRY_AGAIN_MS) {
+        triedAt = at;
+        book.backOnline(origin);
+      }
+      waker.wake(origin);
+    },
     ledger: { keptBytes: 0 },
     onSuccess,
   };

@@ -11,6 +11,7 @@ export { observe, type Would } from './observe.js';
 export { onAbort, unlessAborted } from './on-abort.js';
 export { createOriginBook, type GuardListener, type OriginBook, type OriginKey } from './origin-book.js';
 export { idlePorts, type Ports, platformPorts, type Sleep } from './ports.js';
+export { requestAt } from './request-at.js';
 export { serve } from './serve.js';
 export { createOriginStore, type OriginStore } from './store/origin-store.js';
 export { createTeller, type Teller } from './teller.js';

@@ -1,3 +1,4 @@
+import { requestAt } from '../engine/index.js';
 import { withOverride } from '../protocol/index.js';
 
 /**
@@ -6,28 +7,7 @@ import { withOverride } from '../protocol/index.js';
  */
 export async function aside(request: Request): Promise<Request> {
   if (isAside(request)) return request;
-  const url = marked(request.url);
-  const { method } = request;
-  // `undefined` in Firefox, which has no `Request.body`.
-  if (method === 'GET' || method === 'HEAD' || request.body === null) return new Request(url, request);
-  // Taken over as it is, a body would be a stream, which browsers send over HTTP/2 only.
-  const body = await request.blob();
-  const { headers, mode, credentials, cache, redirect, referrer, referrerPolicy, integrity, keepalive, signal } =
-    request;
-  return new Request(url, {
-    method,
-    headers,
-    mode,
-    credentials,
-    cache,
-    redirect,
-    referrer,
-    referrerPolicy,
-    integrity,
-    keepalive,
-    signal,
-    ...(body.size > 0 ? { body } : {}),
-  });
+  return requestAt(marked(request.url), request);
 }
 
 /**

@@ -97,11 +97,7 @@ export function assembleRetryFetch(
     },
     onSuccess: ({ origin, group }) => gossip?.tell({ kind: 'success', origin, group }),
   });
-  const { book, device, parking, waker } = engine;
-  const retryNow = (origin?: string): void => {
-    book.backOnline(origin);
-    waker.wake(origin);
-  };
+  const { book, device, parking, retryNow } = engine;
   // Whoever shares no store has nobody to tell.
   const gossip =
     store &&

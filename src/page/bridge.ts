@@ -1,3 +1,4 @@
+import { requestAt } from '../engine/request-at.js';
 import { RetryLayerError } from '../policy/errors.js';
 import { type Override, type PageMessage, parseOverride, toMessage, withOverride } from '../protocol/index.js';
 import { type CallOptions, type FetchRetryOptions, inOurWords, toOverride } from './call-options.js';
@@ -48,20 +49,9 @@ export function createBridge(line: () => Line | undefined, fetch: typeof globalT
       const mark = asked && !asked.off && nonce !== '' ? { ...override, nonce } : override;
       if (!request) return fetch(withOverride(String(input), mark), init);
       const marked = withOverride(request.url, mark);
-      // Taken over as it is, a body would be a stream, which browsers send over HTTP/2 only.
-      const hasBody = init?.body == null && !['GET', 'HEAD'].includes(request.method) && request.body !== null;
-      if (!hasBody) return fetch(new Request(marked, request), init);
-      const { method, headers, mode, credentials, cache, redirect, referrer, referrerPolicy, integrity, keepalive } =
-        request;
-      const body = await request.blob();
-      return fetch(
-        new Request(marked, {
-          ...{ method, headers, mode, credentials, cache, redirect, referrer, referrerPolicy, integrity, keepalive },
-          signal: request.signal,
-          ...(body.size > 0 ? { body } : {}),
-        }),
-        init,
-      );
+      // A body that the init has takes the place of the request's.
+      const whole = init?.body == null ? await requestAt(marked, request) : new Request(marked, request);
+      return fetch(whole, init);
     }
 
     /** Beside somebody's own routes, which may look at a whole URL. */

@@ -89,7 +89,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     {
       guards: ({ record }) => book.merge(record),
       success: parking.release,
-      'retry-now': ({ origin }) => retryNow(origin),
+      'retry-now': ({ origin }) => engine.retryNow(origin),
       pause: () => notes.set(PAUSED, true),
       resume: () => notes.set(PAUSED, undefined),
       reset: ({ origin }) => void book.reset(origin),
@@ -104,7 +104,6 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     const limit = ports.sleep(PAUSED_MS);
     return Promise.race([notes.loaded().finally(limit.cancel), limit.done]).then(() => notes.get(PAUSED) === true);
   };
-  let triedAt = 0;
   let isRaced: IsRaced = () => false;
   const intercept = createIntercept({
     scope,
@@ -131,20 +130,9 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     ...book.status(),
   });
 
-  /** Waits of our own making end, here and in other workers. */
-  function retryNow(origin: string | undefined): void {
-    // Each time one request finds out, and what it finds makes the circuit stay open longer.
-    const at = ports.now();
-    if (Math.abs(at - triedAt) >= TRY_AGAIN_MS) {
-      triedAt = at;
-      book.backOnline(origin);
-    }
-    engine.waker.wake(origin);
-  }
-
   function online(): void {
     engine.device.changed(ports.now());
-    retryNow(undefined);
+    engine.retryNow();
   }
 
   /** A browser gives a registration that is made again the worker that was to go. */
@@ -170,7 +158,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
         return online();
       case 'retry-now':
         gossip.tell(wish);
-        return retryNow(wish.origin);
+        return engine.retryNow(wish.origin);
       case 'abort':
         return calls.abort(clientId, wish.id);
       case 'call':
@@ -262,8 +250,6 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
 const PAUSED = 'paused';
 /** A worker that was just started waits as long as this to learn whether it is; its records are waited for as long. */
 const PAUSED_MS = 20;
-/** Whoever presses a button again and again learns no more from it. */
-const TRY_AGAIN_MS = 10_000;
 
 /** A document that is left alone has been asked for already: without this the browser would ask once more. */
 function takePreload(event: FetchEvent): (() => Promise<Response>) | undefined {

@@ -135,3 +135,27 @@ describe('a wait that a page has to keep the worker alive for', () => {
     expect(world.network.sent).toHaveLength(1);
   });
 });
+
+test('asking again and again tries what is open once in ten seconds, whoever asks', async () => {
+  const key = { origin: 'https://app.test', group: 'data' };
+  const world = createWorld({ circuit: { failures: 1, openMs: 60_000 } });
+  const fail = () => {
+    const at = world.time.now();
+    world.book.record(key, { kind: 'request-failed', at, launchedAt: at });
+  };
+  const isOpen = () => world.book.look(key).circuit.openUntil > world.time.now();
+  fail();
+  await world.time.advance(1_000);
+  world.engine.retryNow();
+  expect(isOpen()).toBe(false);
+  await world.time.advance(1);
+  fail();
+  world.book.record(key, { kind: 'attempt-failed', at: world.time.now(), launchedAt: world.time.now(), as: 'probe' });
+  expect(isOpen()).toBe(true);
+  await world.time.advance(9_000);
+  world.engine.retryNow();
+  expect(isOpen()).toBe(true);
+  await world.time.advance(1_000);
+  world.engine.retryNow();
+  expect(isOpen()).toBe(false);
+});
