@@ -13,6 +13,7 @@ export { createOriginBook, type GuardListener, type OriginBook, type OriginKey }
 export { idlePorts, type Ports, platformPorts, type Sleep } from './ports.js';
 export { requestAt } from './request-at.js';
 export { serve } from './serve.js';
+export { createDatabase } from './store/database.js';
 export { createOriginStore, type OriginStore } from './store/origin-store.js';
 export { createTeller, type Teller } from './teller.js';
 export { createWarner, type Warner } from './warner.js';

@@ -1,6 +1,6 @@
 import type { RequestFacts } from '../policy/index.js';
 import { causeOf } from '../policy/outcome.js';
-import type { Counters, LayerEvent, OriginNotice, RequestEvent } from '../protocol/index.js';
+import type { Counters, LayerEvent, OriginNotice, OutboxNotice, RequestEvent } from '../protocol/index.js';
 import type { Step } from './call.js';
 import type { Would } from './observe.js';
 
@@ -18,8 +18,8 @@ export interface Post {
 export interface Teller {
   /** A teller for one request. It never throws. */
   about(request: RequestFacts, group: string, clientId: string): (step: Step) => void;
-  /** Tells every page something about an origin. Never throws. */
-  notice(notice: OriginNotice): void;
+  /** Tells every page something about an origin or the outbox. Never throws. */
+  notice(notice: OriginNotice | OutboxNotice): void;
   /** Where nothing is retried: what would have been done. */
   observed(would: Would): void;
   counters(): Counters;
@@ -68,7 +68,7 @@ export function createTeller(
       if (done instanceof Promise) done.catch(onProblem);
     });
 
-  const notice = (event: OriginNotice): void =>
+  const notice = (event: OriginNotice | OutboxNotice): void =>
     guarded(() => {
       hook(event);
       mailbox.broadcast(event);

@@ -4,12 +4,14 @@ import {
   isCompatible,
   type LayerEvent,
   type LayerStatus,
+  OUTBOX_DATABASE,
   type PageMessage,
   VERSION,
 } from '../protocol/index.js';
 import { createBridge, type Line, post, type RetryFetch } from './bridge.js';
 import { createHeartbeat } from './heartbeat.js';
 import { createListeners, type Listener } from './listeners.js';
+import { createPageOutbox, type PageOutbox } from './outbox.js';
 import { ask } from './questions.js';
 import { type ConnectState, register, serviceWorkers } from './register.js';
 
@@ -38,6 +40,8 @@ export interface Retries {
   status(): Promise<LayerStatus | undefined>;
   /** `fetch` that tells the worker what this call asks for, and that it was called off. */
   readonly fetch: RetryFetch;
+  /** What waits in the worker to be delivered. */
+  readonly outbox: PageOutbox;
   /** Ends waits that no server has asked for, of one origin or of all. These and the next: `false` if nobody has done it. */
   retryNow(origin?: string): Promise<boolean>;
   /** Leaves all requests alone from now on, in every tab, until `resume()`; also after the worker was stopped. */
@@ -74,8 +78,13 @@ export async function connect(workerUrl: string | URL, options: ConnectOptions =
     if (to) post(to, message);
   };
   const heart = createHeartbeat(() => say({ kind: 'beat' }));
+  const mail = createPageOutbox(async (wish) => {
+    const to = worker();
+    return to && ask(to, { kind: 'outbox', wish }, 'outbox');
+  });
   const onMessage = ({ data }: MessageEvent): void => {
     const event = listeners.receive(data);
+    if (event) mail.hear(event);
     if (event && options.heartbeat !== false) heart.hear(event);
   };
   container?.addEventListener('message', onMessage);
@@ -85,6 +94,7 @@ export async function connect(workerUrl: string | URL, options: ConnectOptions =
   let line: Line | undefined;
   const hello = async (to: ServiceWorker | null | undefined) => {
     const welcome = to && (await ask(to, { kind: 'hello', version: VERSION }, 'welcome', HELLO_MS));
+    if (welcome) mail.keepGoing(welcome.waiting);
     if (welcome) line = { worker: to, nonce: welcome.nonce, fragments: welcome.fragments };
     return welcome?.version;
   };
@@ -135,6 +145,7 @@ export async function connect(workerUrl: string | URL, options: ConnectOptions =
     ...(workerVersion === undefined ? {} : { workerVersion }),
     on: listeners.on,
     fetch: bridge,
+    outbox: mail.outbox,
     retryNow: (origin) => done({ kind: 'retry-now', ...(origin === undefined ? {} : { origin }) }),
     pause: () => done({ kind: 'pause' }),
     resume: () => done({ kind: 'resume' }),
@@ -143,11 +154,12 @@ export async function connect(workerUrl: string | URL, options: ConnectOptions =
       const retired = await done({ kind: 'retire' });
       line = undefined;
       heart.stop();
+      mail.stop();
       globalThis.removeEventListener?.('online', onOnline);
       container?.removeEventListener('message', onMessage);
       if (globalThis.fetch === bridge) globalThis.fetch = patched;
       // A worker that does not answer is taken out all the same, with what it has kept.
-      if (!retired) globalThis.indexedDB?.deleteDatabase(DATABASE);
+      if (!retired) for (const name of [DATABASE, OUTBOX_DATABASE]) globalThis.indexedDB?.deleteDatabase(name);
       return (await registration?.unregister().catch(() => false)) || retired;
     },
     async status() {

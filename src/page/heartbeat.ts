@@ -25,7 +25,7 @@ export function createHeartbeat(beat: () => void, now: () => number = () => Date
   };
   return {
     hear(event) {
-      if (!('id' in event)) return;
+      if (!('elapsedMs' in event)) return;
       if (event.type === 'recovered' || event.type === 'gave-up') {
         waiting.delete(event.id);
         if (waiting.size === 0) stop();

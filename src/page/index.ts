@@ -10,6 +10,11 @@ export type {
   LayerEvent,
   LayerStatus,
   OriginNotice,
+  OutboxItem,
+  OutboxNotice,
+  Queued,
+  QueueFailed,
+  QueueSent,
   Recovered,
   Released,
   RequestEvent,
@@ -20,4 +25,5 @@ export { type RetryFetch, withRetry } from './bridge.js';
 export type { CallOptions, FetchRetryOptions } from './call-options.js';
 export { type ConnectOptions, connect, type Retries } from './connect.js';
 export type { Listener } from './listeners.js';
+export type { PageOutbox } from './outbox.js';
 export type { ConnectState } from './register.js';

@@ -10,6 +10,8 @@ const ABOUT: Shape = {
   elapsedMs: 'number',
 };
 
+const ENTRY: Shape = { at: 'number', id: 'string', outbox: 'string', method: 'string', url: 'string' };
+
 /** What each event must have to be handed to a listener. */
 const SHAPES: Readonly<Record<LayerEvent['type'], Shape>> = {
   'retry-scheduled': { ...ABOUT, attempt: 'number', delayMs: 'number', cause: 'string', by: 'string' },
@@ -22,6 +24,9 @@ const SHAPES: Readonly<Record<LayerEvent['type'], Shape>> = {
   'hold-ended': { at: 'number', origin: 'string', group: 'string' },
   'circuit-changed': { at: 'number', origin: 'string', group: 'string', from: 'string', to: 'string' },
   'budget-exhausted': { at: 'number', origin: 'string', group: 'string' },
+  queued: ENTRY,
+  'queue-sent': { ...ENTRY, status: 'number', sends: 'number' },
+  'queue-failed': { ...ENTRY, reason: 'string', sends: 'number' },
 };
 
 /** The types of events there are. */

@@ -1,4 +1,5 @@
 import type { Cause, CircuitState, GiveUpReason, WaitBy } from '../policy/index.js';
+import type { OutboxFailure } from '../policy/outbox-entry.js';
 
 /**
  * What pages are told of a request that did not succeed at once. Nothing is told of one that did. `url` is origin and
@@ -9,7 +10,10 @@ export type RequestEvent = RetryScheduled | Waiting | Released | HedgeLaunched |
 /** What pages are told of an origin; every page hears it. */
 export type OriginNotice = BudgetExhausted | HoldStarted | HoldEnded | CircuitChanged;
 
-export type LayerEvent = RequestEvent | OriginNotice;
+/** What pages are told of the outbox; every page hears it. */
+export type OutboxNotice = Queued | QueueSent | QueueFailed;
+
+export type LayerEvent = RequestEvent | OriginNotice | OutboxNotice;
 
 interface AboutRequest {
   /** The same for all events of one request. */
@@ -112,6 +116,37 @@ export interface CircuitChanged {
   readonly to: CircuitState;
   /** When the first request tries again, where it is open. */
   readonly openUntil?: number;
+}
+
+interface AboutEntry {
+  readonly at: number;
+  /** The entry's; a request that could not be kept has none. */
+  readonly id: string;
+  readonly outbox: string;
+  readonly method: string;
+  /** Origin and path. */
+  readonly url: string;
+}
+
+/** A request that could not be delivered is kept, and will be sent again. */
+export interface Queued extends AboutEntry {
+  readonly type: 'queued';
+}
+
+/** Its server has taken it. */
+export interface QueueSent extends AboutEntry {
+  readonly type: 'queue-sent';
+  readonly status: number;
+  readonly sends: number;
+}
+
+/** It is not sent any more, unless somebody asks for that: `outbox.retry(id)`. */
+export interface QueueFailed extends AboutEntry {
+  readonly type: 'queue-failed';
+  /** `cancelled`: by a page; `not-stored`: it could not be kept, and the page that asked was told so. */
+  readonly reason: OutboxFailure | 'cancelled' | 'not-stored';
+  readonly status?: number;
+  readonly sends: number;
 }
 
 export type EventOf<Type extends LayerEvent['type']> = Extract<LayerEvent, { type: Type }>;

@@ -10,6 +10,10 @@ export type {
   HoldStarted,
   LayerEvent,
   OriginNotice,
+  OutboxNotice,
+  Queued,
+  QueueFailed,
+  QueueSent,
   Recovered,
   Released,
   RequestEvent,
@@ -26,6 +30,7 @@ export {
   type Unread,
   type WorkerMessage,
 } from './messages.js';
+export { type OutboxItem, type OutboxWish, toItem } from './outbox.js';
 export { type Override, parseOverride, withOverride } from './overrides.js';
 export type { Counters, LayerStatus, OriginStatus } from './status.js';
-export { DATABASE, isCompatible, PROTOCOL, VERSION } from './version.js';
+export { DATABASE, isCompatible, OUTBOX_DATABASE, PROTOCOL, VERSION } from './version.js';

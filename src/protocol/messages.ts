@@ -1,5 +1,6 @@
 import { isEvent } from './event-shapes.js';
 import type { LayerEvent } from './events.js';
+import { isItem, type OutboxItem, type OutboxWish, parseOutboxWish } from './outbox.js';
 import { has, isObject } from './shape.js';
 import type { LayerStatus } from './status.js';
 import { PROTOCOL } from './version.js';
@@ -28,14 +29,24 @@ export type PageMessage =
   | { readonly kind: 'withdraw'; readonly id: string }
   | { readonly kind: 'pause' | 'resume' }
   | { readonly kind: 'retire' }
-  | { readonly kind: 'reset'; readonly origin?: string };
+  | { readonly kind: 'reset'; readonly origin?: string }
+  | { readonly kind: 'outbox'; readonly wish: OutboxWish };
 
 /** What the worker says to a page. */
 export type WorkerMessage =
   /** `nonce` proves that a call is the page's own; `fragments`: calls may carry what they ask for in their URL. */
-  | { readonly kind: 'welcome'; readonly version: string; readonly nonce: string; readonly fragments: boolean }
+  | {
+      readonly kind: 'welcome';
+      readonly version: string;
+      readonly nonce: string;
+      readonly fragments: boolean;
+      /** How many entries wait in the outbox. */
+      readonly waiting: number;
+    }
   | { readonly kind: 'done' }
   | { readonly kind: 'status'; readonly status: LayerStatus }
+  /** The entries that a wish was about, and how many wait now. */
+  | { readonly kind: 'outbox'; readonly items: readonly OutboxItem[]; readonly waiting: number }
   /** `seq` tells a page which events it has seen already: those of its own load are sent again at its hello. */
   | { readonly kind: 'event'; readonly seq: string; readonly event: LayerEvent };
 
@@ -51,7 +62,7 @@ export type Unread = 'foreign' | 'malformed';
 export function parsePageMessage(data: unknown): PageMessage | Unread {
   const fields = ours(data);
   if (typeof fields === 'string') return fields;
-  const { kind, version, origin, id, url, method, asked } = fields;
+  const { kind, version, origin, id, url, method, asked, wish } = fields;
   switch (kind) {
     case 'hello':
       return isText(version) ? { kind, version } : 'malformed';
@@ -66,6 +77,10 @@ export function parsePageMessage(data: unknown): PageMessage | Unread {
     case 'reset':
       if (origin === undefined) return { kind };
       return isText(origin) ? { kind, origin } : 'malformed';
+    case 'outbox': {
+      const parsed = parseOutboxWish(wish);
+      return parsed ? { kind, wish: parsed } : 'malformed';
+    }
     case 'status':
     case 'beat':
     case 'online':
@@ -83,11 +98,20 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 export function parseWorkerMessage(data: unknown): WorkerMessage | Unread {
   const fields = ours(data);
   if (typeof fields === 'string') return fields;
-  const { kind, version, nonce, fragments, status, seq, event } = fields;
+  const { kind, version, nonce, fragments, waiting, items, status, seq, event } = fields;
   if (kind === 'done') return { kind };
   // An older worker has no nonce, and nobody can ask it for more.
   if (kind === 'welcome' && isText(version)) {
-    return { kind, version, nonce: isText(nonce) ? nonce : '', fragments: fragments === true };
+    return {
+      kind,
+      version,
+      nonce: isText(nonce) ? nonce : '',
+      fragments: fragments === true,
+      waiting: typeof waiting === 'number' ? waiting : 0,
+    };
+  }
+  if (kind === 'outbox' && typeof waiting === 'number' && Array.isArray(items) && items.every(isItem)) {
+    return { kind, items, waiting };
   }
   if (kind === 'status' && isStatus(status)) return { kind, status };
   if (kind === 'event' && isText(seq) && isEvent(event)) return { kind, seq, event };

@@ -7,6 +7,9 @@ export const PROTOCOL = 1;
 /** Where everything that is remembered is kept. */
 export const DATABASE = 'steadfetch';
 
+/** Where requests are kept that are still to be delivered; apart, so that nothing that happens to the other harms them. */
+export const OUTBOX_DATABASE = 'steadfetch-outbox';
+
 /** Page and worker may differ by one minor version, as they do for a while after every update. */
 export function isCompatible(ours: string, theirs: string): boolean {
   const [a, b] = [parseVersion(ours), parseVersion(theirs)];

@@ -1,6 +1,8 @@
 import {
   isCompatible,
   type LayerStatus,
+  type OutboxItem,
+  type OutboxWish,
   type PageMessage,
   parsePageMessage,
   toMessage,
@@ -10,14 +12,22 @@ import {
 import type { Mailbox } from './mailbox.js';
 
 /** What a page wants done. */
-export type Wish = Exclude<PageMessage, { kind: 'hello' | 'status' }>;
+export type Wish = Exclude<PageMessage, { kind: 'hello' | 'status' | 'outbox' }>;
+
+/** The entries that a wish was about, and how many wait now. */
+export interface OutboxAnswer {
+  readonly items: readonly OutboxItem[];
+  readonly waiting: number;
+}
 
 /** Who answers pages. */
 export interface Desk {
   /** What a page that says hello needs to know. */
-  welcome(): Promise<{ readonly nonce: string; readonly fragments: boolean }>;
+  welcome(): Promise<{ readonly nonce: string; readonly fragments: boolean; readonly waiting: number }>;
   status(): LayerStatus;
-  carryOut(wish: Wish, clientId: string): unknown;
+  /** `event` keeps the worker alive for what the wish sets going. */
+  outbox(wish: OutboxWish, event: ExtendableEvent): Promise<OutboxAnswer>;
+  carryOut(wish: Wish, clientId: string, event: ExtendableEvent): unknown;
 }
 
 /** Answers what pages ask. Messages of others are left alone, broken ones are reported and ignored. */
@@ -42,8 +52,10 @@ export function createInbox(
           return { kind: 'welcome', version: VERSION, ...(await desk.welcome()) };
         case 'status':
           return { kind: 'status', status: desk.status() };
+        case 'outbox':
+          return { kind: 'outbox', ...(await desk.outbox(message.wish, event)) };
         default:
-          await desk.carryOut(message, clientId);
+          await desk.carryOut(message, clientId, event);
           return { kind: 'done' };
       }
     };

@@ -1,6 +1,7 @@
 /** The service-worker side: `createRetryLayer(options).listen()`. */
 
 export type { Classified, Classify } from '../engine/index.js';
+export type { Prepare } from '../outbox/index.js';
 export {
   additiveJitter,
   type Backoff,
@@ -17,6 +18,7 @@ export {
   RetryLayerError,
   type RetryOptions,
 } from '../policy/index.js';
-export type { LayerEvent, LayerStatus } from '../protocol/index.js';
+export type { OutboxPolicy } from '../policy/outbox.js';
+export type { LayerEvent, LayerStatus, OutboxItem } from '../protocol/index.js';
 export type { Candidate, Match, RetryLayerOptions, Route } from './options.js';
 export { createRetryLayer, type RetryLayer } from './retry-layer.js';

@@ -1,5 +1,7 @@
 import { createClassifier, type Engine, observe, serve, type Teller, toFacts, type Would } from '../engine/index.js';
+import type { Outbox } from '../outbox/index.js';
 import { groupOf, skipReason } from '../policy/eligibility.js';
+import type { RequestFacts } from '../policy/index.js';
 import { overridden } from '../policy/override.js';
 import { MAX_TOTAL_MS, type RetryPolicy } from '../policy/policy.js';
 import { parseOverride } from '../protocol/index.js';
@@ -7,7 +9,7 @@ import type { IsRaced } from './browser-routing.js';
 import type { Calls } from './calls.js';
 import type { CspGuard } from './csp.js';
 import type { Pulse } from './pulse.js';
-import type { FindPlan } from './routes.js';
+import type { FindPlan, Plan } from './routes.js';
 import type { Secret } from './secret.js';
 
 /** Finds out how a request is answered, to be done by calling it; `undefined` leaves the request alone. */
@@ -24,6 +26,8 @@ export interface Surroundings {
   readonly csp: CspGuard;
   readonly teller: Teller;
   readonly isRaced: IsRaced;
+  /** Where there is a route with one. */
+  readonly outbox: Outbox | undefined;
   /** Are requests of this page left alone, whatever they are? */
   readonly isOff: (clientId: string) => boolean;
   /** Are all requests left alone? Known at once in a worker that has run for a moment. */
@@ -58,7 +62,9 @@ export function createIntercept(around: Surroundings): Intercept {
     if (asked?.off) return undefined;
     const trusted = asked !== undefined && secret.is(asked.nonce);
     const policyIf = (page: boolean): RetryPolicy => (asked ? overridden(own, asked, page) : own);
-    if (skipReason(facts, policyIf(trusted !== false)) !== undefined || csp.skips(request, url)) return undefined;
+    const isKept = around.outbox !== undefined && !onObserved && mayBeKept(facts, found);
+    const mayLeave = (policy: RetryPolicy) => !isKept && skipReason(facts, policy) !== undefined;
+    if (mayLeave(policyIf(trusted !== false)) || csp.skips(request, url)) return undefined;
 
     return () => {
       const paused = around.isPaused();
@@ -72,7 +78,7 @@ export function createIntercept(around: Surroundings): Intercept {
       return trusted.then((page) => {
         try {
           const policy = policyIf(page);
-          if (skipReason(facts, policy) === undefined) return answer(policy);
+          if (!mayLeave(policy)) return answer(policy);
         } catch (fault) {
           onFault(fault);
         }
@@ -107,6 +113,7 @@ export function createIntercept(around: Surroundings): Intercept {
         keepAlive: (work: Promise<unknown>) => event?.waitUntil(work),
         ...(first ? { first } : {}),
       };
+      if (isKept && around.outbox && found?.outbox) return settled(around.outbox.answer(call, found.outbox), abortId);
       if (onObserved) return settled(observe(call, engine, onObserved));
       const racing = event !== undefined && request.method === 'GET' && isRaced(found?.race);
       const go = (raced: boolean) => settled(serve({ ...call, raced }, engine, onFault), abortId);
@@ -122,6 +129,13 @@ export function createIntercept(around: Surroundings): Intercept {
     }
   };
 }
+
+/** May this request go through an outbox? A form only where the browser has somewhere to go meanwhile. */
+const mayBeKept = ({ method, navigation, sameOrigin, protocol, cache }: RequestFacts, { outbox }: Plan): boolean =>
+  outbox?.methods.includes(method) === true &&
+  /^https?:$/.test(protocol) &&
+  cache !== 'only-if-cached' &&
+  (!navigation || (sameOrigin && outbox.page !== undefined));
 
 /** The answer that the browser asked for while the worker started; has to be awaited even if it is not used. */
 export function preload(event: FetchEvent | undefined): Promise<Response | undefined> | undefined {

@@ -1,8 +1,11 @@
 import type { Classify } from '../engine/index.js';
+import type { Prepare } from '../outbox/index.js';
 import {
   arrayOf,
+  type Check,
   checkBudgetOptions,
   checkCircuitOptions,
+  duration,
   flag,
   func,
   isRetryOption,
@@ -13,6 +16,7 @@ import {
   refuse,
   text,
 } from '../policy/check.js';
+import { isSafe } from '../policy/eligibility.js';
 import {
   type BudgetOptions,
   type CircuitPolicy,
@@ -20,6 +24,7 @@ import {
   RetryLayerError,
   type RetryOptions,
 } from '../policy/index.js';
+import { OUTBOX_METHODS, type OutboxPolicy } from '../policy/outbox.js';
 import type { LayerEvent } from '../protocol/index.js';
 
 /** Everything a layer can be told. All of it is optional: `createRetryLayer()` is a whole layer. */
@@ -57,6 +62,11 @@ export interface RetryLayerOptions {
   readonly classify?: Classify;
   /** Gives `classify` a copy of bodies that are at most 64 KiB, as far as their length is declared. @defaultValue false */
   readonly classifyBody?: boolean;
+  /**
+   * Given a kept request that was answered with 401 or 403; returns one that says who is there (its URL and headers are
+   * taken), or nothing. Without it such an entry is set aside.
+   */
+  readonly prepare?: Prepare;
   /** Told every event in the worker, too. What it throws is reported and harms nothing. */
   readonly onEvent?: (event: LayerEvent) => void;
 }
@@ -83,6 +93,11 @@ export interface Route {
    * browser has no static routes. @defaultValue false
    */
   readonly raceNetwork?: boolean;
+  /**
+   * Keeps requests that cannot be delivered, and delivers them later: those that may be sent again, and those that were
+   * never sent. `methods` are POST, PUT, PATCH and DELETE unless the route names others. @defaultValue false
+   */
+  readonly outbox?: Partial<OutboxPolicy> | boolean;
   /** Names the group that shares a budget. @defaultValue `page`, `asset` or `data`, by what is asked for */
   readonly name?: string;
 }
@@ -131,6 +146,30 @@ const match = (value: unknown, path: string): void => {
   if (String(value).includes('#')) refuse(value, path, 'must have no fragment', 'requests are matched without theirs');
 };
 
+const pagePath: Check = (value, path) => {
+  if (typeof value !== 'string' || !/^\/(?!\/)/.test(value)) {
+    refuse(value, path, 'must be a path of this origin', "such as '/queued'");
+  }
+};
+
+const whole = { whole: true };
+
+const outboxObject = object({
+  name: text,
+  answer: oneOf('accepted', 'error'),
+  orderBy: oneOf('outbox', 'url', 'none'),
+  addKey: flag,
+  page: pagePath,
+  doneAt: pagePath,
+  maxAgeMs: duration(1),
+  maxEntries: number(1, 100_000, whole),
+  maxBytes: number(1, 1_073_741_824, whole),
+});
+
+const outbox: Check = (value, path) => {
+  if (typeof value !== 'boolean') outboxObject(value, path);
+};
+
 const routeObject = object(
   {
     match,
@@ -139,6 +178,7 @@ const routeObject = object(
     classify: func,
     classifyBody: flag,
     raceNetwork: flag,
+    outbox,
     name: text,
   },
   ['match'],
@@ -147,13 +187,23 @@ const routeObject = object(
 
 const route = (value: unknown, path: string): void => {
   routeObject(value, path);
-  const { match, methods, retry, raceNetwork } = value as Route;
+  const { match, methods, retry, raceNetwork, outbox } = value as Route;
+  if (outbox) checkOutboxRoute(methods ?? OUTBOX_METHODS, retry, path);
   if (!raceNetwork) return;
   const remedy = 'or leave out raceNetwork';
   if (typeof match !== 'string') refuse(match, `${path}.match`, 'must be a text to be raced', remedy);
   if (methods?.includes('GET') === false) refuse(methods, `${path}.methods`, 'must have GET to be raced', remedy);
   if (retry === false) refuse(retry, `${path}.retry`, 'must not be false to be raced', remedy);
 };
+
+function checkOutboxRoute(methods: readonly string[], retry: Route['retry'], path: string): void {
+  const without = 'or leave out `outbox`';
+  if (retry === false)
+    refuse(retry, `${path}.retry`, 'must not be false with an outbox', `write { attempts: 1 } ${without}`);
+  const read = methods.find((method) => isSafe(method));
+  if (read)
+    refuse(read, `${path}.methods`, 'must have no method that reads, with an outbox', `name what changes, ${without}`);
+}
 
 const checkOptions = object(
   {
@@ -169,6 +219,7 @@ const checkOptions = object(
     navigationPreload: flag,
     classify: func,
     classifyBody: flag,
+    prepare: func,
     onEvent: func,
   },
   [],

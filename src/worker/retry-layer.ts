@@ -10,12 +10,14 @@ import {
   type GuardListener,
   platformPorts,
 } from '../engine/index.js';
+import { createOutbox, createOutboxStore } from '../outbox/index.js';
 import { CIRCUIT_DEFAULTS, RetryLayerError, resolveBudget } from '../policy/index.js';
-import { type LayerStatus, VERSION } from '../protocol/index.js';
+import { type LayerStatus, type OutboxItem, type OutboxWish, VERSION } from '../protocol/index.js';
 import { type IsRaced, routeInBrowser } from './browser-routing.js';
 import { createCalls } from './calls.js';
 import { createCspGuard } from './csp.js';
-import { createInbox, type Wish } from './inbox.js';
+import { createDeliveries, type Deliveries } from './deliveries.js';
+import { createInbox, type OutboxAnswer, type Wish } from './inbox.js';
 import { createIntercept, preload } from './intercept.js';
 import { createMailbox } from './mailbox.js';
 import { watchNeighbours } from './neighbours.js';
@@ -36,8 +38,23 @@ export interface RetryLayer {
    * request's signal is aborted, also during a wait.
    */
   fetch(request: Request): Promise<Response>;
+  /** What waits to be delivered, as far as it belongs to the current owner; empty where no route has an outbox. */
+  readonly outbox: LayerOutbox;
   /** What the layer knows and has done since the worker was started. */
   status(): LayerStatus;
+}
+
+export interface LayerOutbox {
+  /** All entries, or those of one outbox; the results of the last day are among them. */
+  list(outbox?: string): Promise<readonly OutboxItem[]>;
+  /** Gives an entry, or all, their time once more, and sends them now. */
+  retry(id?: string): Promise<readonly OutboxItem[]>;
+  cancel(id: string): Promise<readonly OutboxItem[]>;
+  /** Deletes all entries of the current owner, results included. */
+  clear(outbox?: string): Promise<readonly OutboxItem[]>;
+  setOwner(owner?: string): Promise<void>;
+  /** How many entries wait. */
+  depth(): Promise<number>;
 }
 
 /**
@@ -105,6 +122,22 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     return Promise.race([notes.loaded().finally(limit.cancel), limit.done]).then(() => notes.get(PAUSED) === true);
   };
   let isRaced: IsRaced = () => false;
+  const keeps = options.mode !== 'observe' && options.routes?.some((route) => route.outbox);
+  const outbox = keeps
+    ? createOutbox({
+        store: createOutboxStore(ports.now),
+        engine,
+        origin: scope.location.origin,
+        prepare: options.prepare,
+        locks: scope.navigator.locks,
+        isPaused: () => retired || notes.get(PAUSED) === true,
+        tell: teller.notice,
+        onQueued: () => deliveries?.register(),
+        onFault: (fault) => warn('the outbox has met a problem', fault),
+      })
+    : undefined;
+  const deliveries: Deliveries | undefined =
+    outbox && createDeliveries(scope, outbox, (fault) => warn('the outbox could not be sent', fault));
   const intercept = createIntercept({
     scope,
     engine,
@@ -115,6 +148,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     csp,
     teller,
     isRaced: (match) => isRaced(match),
+    outbox,
     isOff,
     isPaused,
     onObserved: options.mode === 'observe' ? teller.observed : undefined,
@@ -130,9 +164,16 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     ...book.status(),
   });
 
-  function online(): void {
+  function online(event?: ExtendableEvent): void {
     engine.device.changed(ports.now());
     engine.retryNow();
+    sendNow(event);
+  }
+
+  /** What waits in the outbox for a time of our own choice waits no longer. */
+  function sendNow(event?: ExtendableEvent): void {
+    const sent = outbox?.send(true).catch(onFault);
+    if (sent) event?.waitUntil(sent);
   }
 
   /** A browser gives a registration that is made again the worker that was to go. */
@@ -140,6 +181,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     if (!retired) return;
     retired = false;
     store.revive();
+    outbox?.revive();
     gossip.open();
   }
 
@@ -147,17 +189,28 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     retired = true;
     gossip.close();
     await scope.registration.unregister();
-    await store.destroy();
+    await Promise.all([store.destroy(), outbox?.destroy()]);
   }
 
-  function carryOut(wish: Wish, clientId: string): unknown {
+  async function ask(wish: OutboxWish, event?: ExtendableEvent): Promise<OutboxAnswer> {
+    const items = (await outbox?.carryOut(wish)) ?? [];
+    const waiting = (await outbox?.waiting()) ?? 0;
+    if (waiting > 0 && wish.do !== 'list') {
+      const sent = outbox?.send().catch(onFault);
+      if (sent) event?.waitUntil(sent);
+    }
+    return { items, waiting };
+  }
+
+  function carryOut(wish: Wish, clientId: string, event: ExtendableEvent): unknown {
     switch (wish.kind) {
       case 'beat':
         return pulse.beat(clientId);
       case 'online':
-        return online();
+        return online(event);
       case 'retry-now':
         gossip.tell(wish);
+        sendNow(event);
         return engine.retryNow(wish.origin);
       case 'abort':
         return calls.abort(clientId, wish.id);
@@ -179,6 +232,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
 
   function onFetch(event: FetchEvent): void {
     try {
+      deliveries?.use(event);
       const start = intercept(event.request, event) ?? (options.navigationPreload ? takePreload(event) : undefined);
       if (!start) return;
       // Before anything is sent: if the answer is not ours to give, this throws and nothing has happened.
@@ -208,11 +262,16 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     csp.listen();
     const welcome = async () => {
       revive();
-      return { nonce: await secret.value(), fragments: options.fragments ?? !isShared() };
+      return {
+        nonce: await secret.value(),
+        fragments: options.fragments ?? !isShared(),
+        waiting: (await outbox?.waiting()) ?? 0,
+      };
     };
-    scope.addEventListener('message', createInbox(mailbox, { welcome, status, carryOut }, warn));
+    scope.addEventListener('message', createInbox(mailbox, { welcome, status, outbox: ask, carryOut }, warn));
     // Not in Chromium, which has no such event in workers.
-    scope.addEventListener('online', online);
+    scope.addEventListener('online', () => online());
+    deliveries?.listen();
     const staticRoutes = toStaticRoutes(options.routes ?? [], scope.location.origin);
     isRaced = routeInBrowser(scope, staticRoutes, isShared, notes, (problem) =>
       warn('the browser took no static routes', problem),
@@ -241,6 +300,16 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
         onFault(fault);
       }
       return start ? start() : fetch(request);
+    },
+    outbox: {
+      list: async (outbox) => (await ask({ do: 'list', outbox })).items,
+      retry: async (id) => (await ask({ do: 'retry', id })).items,
+      cancel: async (id) => (await ask({ do: 'cancel', id })).items,
+      clear: async (outbox) => (await ask({ do: 'cancel', outbox })).items,
+      async setOwner(owner) {
+        await ask({ do: 'owner', owner });
+      },
+      depth: async () => (await outbox?.waiting()) ?? 0,
     },
     status,
   };

@@ -2,6 +2,7 @@ import { Route as WorkboxRoute } from 'workbox-routing/Route.js';
 import { Router } from 'workbox-routing/Router.js';
 import type { Classify } from '../engine/index.js';
 import { DEFAULTS, NAVIGATION_DEFAULTS, RetryLayerError, type RetryPolicy, resolvePolicy } from '../policy/index.js';
+import { OUTBOX_METHODS, type OutboxPolicy, resolveOutbox } from '../policy/outbox.js';
 import type { Candidate, Match, RetryLayerOptions, Route } from './options.js';
 
 /** What is to be done with a request: under which policy, in which group. */
@@ -12,6 +13,8 @@ export interface Plan {
   readonly group?: string;
   readonly classify: Classify | undefined;
   readonly classifyBody: boolean;
+  /** What becomes of requests that cannot be delivered; of these methods only. */
+  readonly outbox?: OutboxPolicy & { readonly methods: readonly string[] };
   /** What the route matches, if the browser is asked to race its requests. */
   readonly race?: string;
 }
@@ -65,7 +68,7 @@ function compile(route: Route, options: RetryLayerOptions) {
 
 /** What a route does not say is inherited of the layer. */
 function planFor(
-  { match, retry = {}, name, raceNetwork, ...route }: Partial<Route>,
+  { match, methods = OUTBOX_METHODS, retry = {}, name, raceNetwork, outbox, ...route }: Partial<Route>,
   { defaults = {}, ...layer }: RetryLayerOptions,
 ): Plans {
   const plan = (base: RetryPolicy): Plan => ({
@@ -73,6 +76,7 @@ function planFor(
     ...(name === undefined ? {} : { group: name }),
     classify: route.classify ?? layer.classify,
     classifyBody: route.classifyBody ?? layer.classifyBody ?? false,
+    ...(outbox ? { outbox: { ...resolveOutbox(outbox), methods } } : {}),
     ...(raceNetwork ? { race: match as string } : {}),
   });
   return { navigation: plan(NAVIGATION_DEFAULTS), other: plan(DEFAULTS) };

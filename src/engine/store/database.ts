@@ -1,10 +1,4 @@
 import { deleteDB, type IDBPDatabase, openDB } from 'idb';
-import { DATABASE } from '../../protocol/version.js';
-
-const VERSION = 1;
-/** Records per origin and group, under the key {@link OriginBook} gives them. */
-export const ORIGINS = 'origins';
-
 /** One connection, opened when it is first needed and again after the browser or another version closed it. */
 export interface Database {
   use<T>(work: (db: IDBPDatabase) => Promise<T>): Promise<T>;
@@ -13,18 +7,26 @@ export interface Database {
   revive(): void;
 }
 
-export function createDatabase(): Database {
+/** What a database is called and holds. */
+export interface Schema {
+  readonly name: string;
+  readonly version: number;
+  /** Makes the stores that are missing. */
+  upgrade(db: IDBPDatabase): void;
+}
+
+export function createDatabase({ name, version, upgrade }: Schema): Database {
   // One promise for all: parallel opens would each be a connection that can block the others.
   let opening: Promise<IDBPDatabase> | undefined;
   let destroyed = false;
   const open = (): Promise<IDBPDatabase> => {
     if (destroyed) return Promise.reject(new DOMException('the database was deleted', 'InvalidStateError'));
     if (opening) return opening;
-    const connection = openDB(DATABASE, VERSION, {
+    const connection = openDB(name, version, {
       upgrade(db, _before, _after, transaction) {
         // The open fails with it; nobody else is to be told.
         transaction.done.catch(() => {});
-        if (!db.objectStoreNames.contains(ORIGINS)) db.createObjectStore(ORIGINS);
+        upgrade(db);
       },
       // Whoever deletes or upgrades the database must not wait for us.
       blocking(_current, _blocked, event) {
@@ -51,7 +53,7 @@ export function createDatabase(): Database {
       const connection = opening;
       opening = undefined;
       await connection?.then((db) => db.close()).catch(() => {});
-      await deleteDB(DATABASE);
+      await deleteDB(name);
     },
     async use(work) {
       const connection = open();

@@ -1,4 +1,17 @@
-import { createDatabase, ORIGINS } from './database.js';
+import { DATABASE } from '../../protocol/version.js';
+import { createDatabase } from './database.js';
+
+/** Records per origin and group, under the key {@link OriginBook} gives them. */
+export const ORIGINS = 'origins';
+
+export const openOrigins = () =>
+  createDatabase({
+    name: DATABASE,
+    version: 1,
+    upgrade(db) {
+      if (!db.objectStoreNames.contains(ORIGINS)) db.createObjectStore(ORIGINS);
+    },
+  });
 
 /** Where records outlive the worker and are shared by all of them. Every call may fail; none is waited for by a request. */
 export interface OriginStore {
@@ -18,7 +31,7 @@ export interface OriginStore {
 /** Synchronous: awaiting anything but IndexedDB would end the transaction. */
 export type Transition<T extends object> = (stored: unknown) => T | undefined;
 
-export function createOriginStore(database = createDatabase()): OriginStore {
+export function createOriginStore(database = openOrigins()): OriginStore {
   return {
     destroy: database.destroy,
     revive: database.revive,

@@ -50,6 +50,9 @@ const EVENTS = [
   'hold-started',
   'hold-ended',
   'circuit-changed',
+  'queued',
+  'queue-sent',
+  'queue-failed',
 ] as const;
 
 const sf: TestPage = {
@@ -61,7 +64,7 @@ const sf: TestPage = {
     for (const type of EVENTS) {
       retries.on(type, (event) => {
         sf.events.push(event);
-        if ('url' in event) sf.told.push(event);
+        if ('elapsedMs' in event) sf.told.push(event);
       });
     }
     const { state, workerVersion } = retries;

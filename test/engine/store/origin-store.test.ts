@@ -1,8 +1,7 @@
 import 'fake-indexeddb/auto';
 import { forceCloseDatabase, IDBFactory } from 'fake-indexeddb';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createDatabase, ORIGINS } from '../../../src/engine/store/database.ts';
-import { createOriginStore } from '../../../src/engine/store/origin-store.ts';
+import { createOriginStore, ORIGINS, openOrigins } from '../../../src/engine/store/origin-store.ts';
 import type { OriginRecord } from '../../../src/policy/origin-record.ts';
 import { recordOf } from '../../support/records.ts';
 import { expectNothingUnhandled } from '../../support/unhandled.ts';
@@ -166,7 +165,7 @@ describe('the store of origins', () => {
 
 describe('the connection', () => {
   test('B109 is opened once, however many want it first', async () => {
-    const database = createDatabase();
+    const database = openOrigins();
     const counts = await Promise.all(Array.from({ length: 20 }, () => database.use((db) => db.count(ORIGINS))));
     expect(counts).toEqual(Array.from({ length: 20 }, () => 0));
     expect(opens).toBe(1);
@@ -206,7 +205,7 @@ describe('the connection', () => {
   });
 
   test('that is closed under a running operation: the operation is repeated once on a new one', async () => {
-    const database = createDatabase();
+    const database = openOrigins();
     let runs = 0;
     const count = await database.use(async (db) => {
       runs += 1;
@@ -220,7 +219,7 @@ describe('the connection', () => {
   });
 
   test('an operation that fails by itself is not repeated', async () => {
-    const database = createDatabase();
+    const database = openOrigins();
     let runs = 0;
     const work = database.use(() => {
       runs += 1;

@@ -1,0 +1,136 @@
+import type { Engine } from '../engine/index.js';
+import { circuitState } from '../policy/circuit.js';
+import {
+  abandoned,
+  failed,
+  freeAt,
+  hastened,
+  headsOf,
+  isExpired,
+  leased,
+  type OutboxEntry,
+  settled,
+} from '../policy/outbox-entry.js';
+import { costOfSend, type Delivery, deliver } from './deliver.js';
+import type { Numbered, OutboxStore } from './outbox-store.js';
+
+export interface Drain extends Delivery {
+  readonly store: OutboxStore;
+  /** Whose entries go. */
+  readonly owner: () => string | undefined;
+  /** Nothing further is sent: offline, paused, retired, or the event that keeps the worker alive is about to end. */
+  readonly isOver: () => boolean;
+  /** Told what has become of an entry. */
+  readonly onChange: (before: OutboxEntry, after: OutboxEntry) => void;
+}
+
+/** Entries of different orders that are sent at the same time. */
+const MOST_AT_ONCE = 3;
+/** How long an entry waits that the budget does not pay for. */
+const UNPAID_MS = 10_000;
+
+/**
+ * Sends what may be sent now. Whoever calls it holds the lock, so that nobody else sends: an entry that is being sent
+ * when it begins was left by somebody who is gone. Leased, sent, and taken off only when its server has said so. `hurry`:
+ * what waits for a time of our own choice waits no longer.
+ */
+export async function drain(around: Drain, hurry: boolean): Promise<void> {
+  const { store, engine, owner, isOver, onChange } = around;
+  const { ports, book, guards } = engine;
+  const entries = new Map<number, OutboxEntry>();
+  const running = new Map<number, Promise<void>>();
+  let broken = false;
+
+  for (const { seq, entry } of await store.all()) {
+    const now = ports.now();
+    entries.set(seq, hurry && entry.state === 'waiting' ? hastened(entry, now) : entry);
+    if (entry.state === 'sending') await change(seq, (left) => abandoned(left, ports.now()));
+    else if (isExpired(entry, now)) await change(seq, (left) => failed(left, 'expired', ports.now()));
+  }
+  for (;;) {
+    const next = broken || isOver() || running.size >= MOST_AT_ONCE ? undefined : nextOne();
+    if (next !== undefined) {
+      const sent = send(next)
+        // Of a store that cannot be written nothing further is sent: what is sent already stays leased.
+        .catch((problem) => {
+          broken = true;
+          around.onFault(problem);
+        })
+        .finally(() => running.delete(next.seq));
+      running.set(next.seq, sent);
+      continue;
+    }
+    if (running.size === 0) return;
+    await Promise.race(running.values());
+  }
+
+  function nextOne(): Numbered | undefined {
+    const now = ports.now();
+    const heads = new Set(headsOf(entries.values(), owner()));
+    for (const [seq, entry] of entries) {
+      const isDue = heads.has(entry) && entry.state === 'waiting' && entry.notBefore <= now;
+      if (isDue && !running.has(seq) && isFree(entry, now)) return { seq, entry };
+    }
+    return undefined;
+  }
+
+  /** Nobody waits for an entry, so it keeps off a server that is in trouble, and tries it alone. */
+  function isFree(entry: OutboxEntry, now: number): boolean {
+    const { key, path } = placeOf(entry);
+    const record = book.look(key);
+    if (freeAt(record, path, now, guards) > now) return false;
+    if (circuitState(record.circuit, now) === 'closed') return true;
+    return ![...running.keys()].some((seq) => {
+      const other = entries.get(seq);
+      return other !== undefined && placeOf(other).key.origin === key.origin && other.group === entry.group;
+    });
+  }
+
+  async function send({ seq, entry }: Numbered): Promise<void> {
+    const { key } = placeOf(entry);
+    const cost = costOfSend(entry, engine);
+    const reservedAt = ports.now();
+    if (cost > 0 && !book.affords(key, cost)) {
+      await change(seq, (unpaid) => ({ ...unpaid, notBefore: ports.now() + UNPAID_MS }));
+      return;
+    }
+    const mine = await change(seq, (found) => (found.state === 'waiting' ? leased(found, ports.now()) : found));
+    if (mine?.state !== 'sending') return;
+    const body = await store.body(seq);
+    if (body?.byteLength !== mine.bytes) {
+      await change(seq, (found) => failed(found, 'damaged', ports.now()));
+      return;
+    }
+    if (cost > 0) book.record(key, { kind: 'retry-reserved', at: reservedAt, cost });
+    const sent = await deliver(mine, body, around);
+    const after = await change(seq, (found) => settled(found, sent, ports.now(), ports.random));
+    if (cost > 0 && after?.state === 'sent') {
+      book.record(key, { kind: 'retry-refunded', at: ports.now(), cost, launched: true, reservedAt });
+    }
+  }
+
+  async function change(seq: number, step: (entry: OutboxEntry) => OutboxEntry): Promise<OutboxEntry | undefined> {
+    const before = entries.get(seq);
+    const after = await store.change(seq, step);
+    if (after === undefined) entries.delete(seq);
+    else entries.set(seq, after);
+    if (before && after) onChange(before, after);
+    return after;
+  }
+}
+
+/** Is there anything to do for one of these entries now? What somebody is sending may be left by somebody who is gone. */
+export function hasWork(entries: Iterable<OutboxEntry>, owner: string | undefined, engine: Engine): boolean {
+  const { book, guards, ports } = engine;
+  const now = ports.now();
+  return headsOf(entries, owner).some((entry) => {
+    const { key, path } = placeOf(entry);
+    if (entry.state === 'sending' || isExpired(entry, now)) return true;
+    return entry.notBefore <= now && freeAt(book.look(key), path, now, guards) <= now;
+  });
+}
+
+function placeOf({ request, group }: OutboxEntry) {
+  const { origin, pathname } = new URL(request.url);
+  return { key: { origin, group }, path: pathname };
+}

@@ -1,0 +1,142 @@
+import { type Call, type Engine, onAbort, type Step, serve } from '../engine/index.js';
+import { admit, refusal } from '../policy/admit.js';
+import { deadlineAt } from '../policy/deadline.js';
+import { isSafe } from '../policy/eligibility.js';
+import type { RetryPolicy } from '../policy/index.js';
+import type { OutboxPolicy } from '../policy/outbox.js';
+import type { OutboxEntry } from '../policy/outbox-entry.js';
+import { retriesAllowed } from '../policy/outcome.js';
+import { toItem } from '../protocol/index.js';
+import { accepted, seeOther } from './answers.js';
+import { bytesOf, keyOf, toStored } from './stored-request.js';
+
+export interface Intake {
+  readonly engine: Engine;
+  /** This one. */
+  readonly origin: string;
+  /** Keeps an entry for good; rejects if that cannot be had. */
+  readonly keep: (entry: OutboxEntry, body: ArrayBuffer, policy: OutboxPolicy) => Promise<void>;
+  /** Whose requests these are. */
+  readonly owner: () => Promise<string | undefined>;
+  readonly onNotStored: (call: Call, policy: OutboxPolicy, sends: number, problem: unknown) => void;
+  readonly onFault: (fault: unknown) => void;
+}
+
+type Result = { readonly response: Response } | { readonly error: unknown };
+
+/**
+ * Answers a request of a route with an outbox: by its server, or by a promise to deliver it. What is kept is a request
+ * that may be sent again, or one that was never sent: a lost answer may be an order that was taken.
+ */
+export async function takeIn(given: Call, policy: OutboxPolicy, around: Intake): Promise<Response> {
+  const { engine, origin, keep, onFault } = around;
+  // At once, so that nothing hangs on a body that somebody has read by then.
+  const copy = bytesOf(given.request.clone(), policy.maxBytes);
+  const whose = await around.owner();
+  const call = policy.addKey ? withKey(given) : given;
+  const repeatable = isRepeatable(call);
+  const waiting = new AbortController();
+  const unlink = onAbort(call.signal, (reason) => waiting.abort(reason));
+  let attempts = 0;
+
+  const result: Result = isBarred(call, engine)
+    ? { error: new TypeError('not sent, because the server cannot be reached now') }
+    : await attempt(repeatable ? call.policy : { ...call.policy, attempts: 1 });
+  unlink();
+  const mayKeep = (attempts === 0 || repeatable) && !call.signal?.aborted;
+  if (!mayKeep || !isLost(result, call)) return passOn(result);
+  let entry: OutboxEntry;
+  try {
+    const body = await copy;
+    if (body === undefined) throw new DOMException(`more than maxBytes (${policy.maxBytes})`, 'QuotaExceededError');
+    entry = toEntry(call, policy, body.byteLength, whose, engine.ports.now());
+    await keep(entry, body, policy);
+  } catch (problem) {
+    around.onNotStored(call, policy, attempts, problem);
+    return passOn(result);
+  }
+  if (policy.answer === 'error') return passOn(result);
+  if ('response' in result) void result.response.body?.cancel().catch(() => {});
+  return policy.page !== undefined && call.facts.navigation ? seeOther(policy.page, origin) : accepted(toItem(entry));
+
+  async function attempt(policy: RetryPolicy): Promise<Result> {
+    try {
+      return { response: await serve({ ...call, policy, signal: waiting.signal, tell: watch }, engine, onFault) };
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  /** Nobody waits for a device to come back online: the request is kept at once. */
+  function watch(step: Step): void {
+    if (step.type === 'attempt') attempts += 1;
+    const byUs = step.type === 'gave-up' && step.reason === 'aborted' && !call.signal?.aborted;
+    call.tell(byUs ? { ...step, reason: 'offline' } : step);
+    if (step.type === 'waiting' && step.cause === 'offline') waiting.abort();
+  }
+}
+
+/** An answer that the policy would have retried is none. */
+function isLost(result: Result, { facts, policy }: Call): boolean {
+  if ('error' in result) return true;
+  const { status, headers } = result.response;
+  const time = { retryAfter: headers.get('Retry-After'), date: null, age: null };
+  return retriesAllowed({ kind: 'response', status, time }, facts, policy) > 0;
+}
+
+/** Is it certain that nothing sent now would be answered, or be welcome? */
+function isBarred({ facts, policy, group }: Call, { ports, book, guards }: Engine): boolean {
+  if (!ports.isOnline()) return true;
+  const now = ports.now();
+  const record = book.look({ origin: facts.origin, group });
+  if (policy.circuit === 'reject' && refusal(record, now, guards) === 'refuse') return true;
+  const deadline = deadlineAt(now, policy.totalMs);
+  return admit(record, facts.path, { now, deadline, policy }).do === 'pass-through';
+}
+
+/** A method that is idempotent, a key, or the user's own word (RFC 9110 §9.2.2). */
+const isRepeatable = ({ facts: { keyed, method }, policy }: Call): boolean =>
+  keyed || policy.retryNonIdempotent || isSafe(method) || method === 'PUT' || method === 'DELETE';
+
+const KEY = 'Idempotency-Key';
+
+/** The key is on the first attempt already. A document's request is not rebuilt: it gets its key when it is kept. */
+function withKey(call: Call): Call {
+  const { facts, request } = call;
+  if (facts.keyed || !facts.sameOrigin || facts.navigation || facts.mode === 'no-cors') return call;
+  const headers = new Headers(request.headers);
+  headers.set(KEY, crypto.randomUUID());
+  const { referrer, referrerPolicy } = request;
+  const keyed = new Request(request, { headers, referrer, referrerPolicy });
+  return { ...call, request: keyed, facts: { ...facts, keyed: true } };
+}
+
+function toEntry(call: Call, policy: OutboxPolicy, bytes: number, owner: string | undefined, now: number): OutboxEntry {
+  const id = crypto.randomUUID();
+  const stored = toStored(call.request);
+  const addsKey = policy.addKey && call.facts.sameOrigin && !keyOf(stored.headers);
+  const { name, doneAt, maxAgeMs } = policy;
+  const order = { outbox: name, url: `${name} ${stored.url}`, none: id }[policy.orderBy];
+  return {
+    id,
+    outbox: name,
+    // Each owner has an order of their own: one's entries do not wait for another's.
+    order: owner === undefined ? order : `${order} ${owner}`,
+    ...(owner === undefined ? {} : { owner }),
+    request: addsKey ? { ...stored, headers: [...stored.headers, [KEY, id]] } : stored,
+    group: call.group,
+    repeatable: addsKey || isRepeatable(call),
+    ...(doneAt === undefined ? {} : { doneAt }),
+    bytes,
+    queuedAt: now,
+    expiresAt: now + maxAgeMs,
+    state: 'waiting',
+    sends: 0,
+    notBefore: now,
+  };
+}
+
+function passOn(result: Result): Response {
+  if ('response' in result) return result.response;
+  throw result.error;
+}

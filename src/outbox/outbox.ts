@@ -1,0 +1,226 @@
+import type { Call, Engine } from '../engine/index.js';
+import { fullBy, type OutboxPolicy } from '../policy/outbox.js';
+import { hastened, isPending, type OutboxEntry } from '../policy/outbox-entry.js';
+import { type OutboxItem, type OutboxNotice, type OutboxWish, toItem } from '../protocol/index.js';
+import type { Prepare } from './deliver.js';
+import { drain, hasWork } from './drain.js';
+import { takeIn } from './intake.js';
+import type { Numbered, OutboxStore } from './outbox-store.js';
+
+/** Keeps what cannot be delivered, and delivers it later. */
+export interface Outbox {
+  /** Answers a request of a route with an outbox. */
+  answer(call: Call, policy: OutboxPolicy): Promise<Response>;
+  /**
+   * Sends what may be sent now, and resolves to how many entries of this owner are left. `hurry` ends the waits that no
+   * server has asked for. Of calls while it sends all get the same.
+   */
+  send(hurry?: boolean): Promise<number>;
+  /** Is there anything to be sent now, as far as is known without looking? A worker that was just started has to look. */
+  isDue(): boolean | Promise<boolean>;
+  /** How many entries of this owner wait. */
+  waiting(): Promise<number>;
+  /** What a page or the worker wants; resolves to the entries it was about. */
+  carryOut(wish: OutboxWish): Promise<OutboxItem[]>;
+  /** Deletes everything. */
+  destroy(): Promise<void>;
+  revive(): void;
+}
+
+export interface OutboxParts {
+  readonly store: OutboxStore;
+  readonly engine: Engine;
+  /** This one. */
+  readonly origin: string;
+  readonly prepare: Prepare | undefined;
+  readonly locks: LockManager | undefined;
+  readonly isPaused: () => boolean;
+  readonly tell: (notice: OutboxNotice) => void;
+  /** Something waits from now on. */
+  readonly onQueued: () => void;
+  readonly onFault: (fault: unknown) => void;
+}
+
+/** Whoever holds it sends, and nobody else does. It goes with its holder, when a worker is stopped. */
+const LOCK = 'steadfetch-outbox';
+/** A page is not kept waiting for longer by a database that does not answer. */
+const STORE_MS = 3_000;
+/** Browsers stop an event that takes minutes: Chromium's `sync` may take three. */
+const PASS_MS = 100_000;
+
+export function createOutbox(parts: OutboxParts): Outbox {
+  const { store, engine, origin, locks, isPaused, tell, onQueued, onFault } = parts;
+  const { ports, book } = engine;
+  /** What was last read of the store: others write there as well. */
+  let known: readonly Numbered[] = [];
+  let owner: string | undefined;
+  let sending: Promise<number> | undefined;
+  /** Asked for while others are being sent. */
+  let again = false;
+  let hurried = false;
+  let destroyed = false;
+
+  const look = async (): Promise<readonly Numbered[]> => {
+    known = await store.all();
+    return known;
+  };
+  let loading: Promise<void> | undefined = Promise.all([look(), store.owner()])
+    .then(([, stored]) => {
+      owner = stored;
+    })
+    .catch(onFault)
+    .finally(() => {
+      loading = undefined;
+    });
+
+  const mine = (entries: readonly Numbered[]) => entries.filter(({ entry }) => entry.owner === owner);
+  const pending = () =>
+    mine(known)
+      .map(({ entry }) => entry)
+      .filter(isPending);
+
+  const about = ({ id, outbox, request }: Pick<OutboxEntry, 'id' | 'outbox' | 'request'>) => {
+    const { method, url } = request;
+    return { at: ports.now(), id, outbox, method, url: url.replace(/[?#].*/s, '') };
+  };
+
+  function onChange(before: OutboxEntry, after: OutboxEntry): void {
+    if (before.state === after.state) return;
+    const { sends, status, reason } = after;
+    if (after.state === 'sent') tell({ type: 'queue-sent', ...about(after), status: status ?? 0, sends });
+    if (after.state !== 'failed' || reason === undefined) return;
+    tell({ type: 'queue-failed', ...about(after), reason, sends, ...(status === undefined ? {} : { status }) });
+  }
+
+  function send(hurry = false): Promise<number> {
+    again = true;
+    hurried ||= hurry;
+    sending ??= passes().finally(() => {
+      sending = undefined;
+    });
+    return sending;
+  }
+
+  async function passes(): Promise<number> {
+    const endAt = ports.now() + PASS_MS;
+    const isOver = () => destroyed || isPaused() || !ports.isOnline() || ports.now() > endAt;
+    const pass = () => {
+      // What was added until now is seen by this pass.
+      [again, hurried] = [false, false];
+      return drain({ ...parts, owner: () => owner, isOver, onChange }, hurry);
+    };
+    let hurry = false;
+    await Promise.all([loading, book.loading()]);
+    while (again && !isOver()) {
+      hurry = hurried;
+      await (locks ? locks.request(LOCK, pass) : pass());
+    }
+    await look();
+    return pending().length;
+  }
+
+  async function keep(entry: OutboxEntry, body: ArrayBuffer, policy: OutboxPolicy): Promise<void> {
+    let late = false;
+    const refuses = (others: readonly OutboxEntry[]) => fullBy(policy, body.byteLength, others);
+    const limit = ports.sleep(STORE_MS);
+    const tooLate = limit.done.then(() => {
+      late = true;
+      throw new DOMException('the database does not answer', 'TimeoutError');
+    });
+    try {
+      await Promise.race([store.add(entry, body, refuses, () => late || destroyed), tooLate]);
+    } finally {
+      limit.cancel();
+    }
+    known = [...known, { seq: Number.POSITIVE_INFINITY, entry }];
+    tell({ type: 'queued', ...about(entry) });
+    onQueued();
+  }
+
+  async function change(wish: OutboxWish): Promise<OutboxItem[]> {
+    const items: OutboxItem[] = [];
+    for (const { seq, entry } of await find(wish)) {
+      const now = ports.now();
+      const after = await store.change(seq, (left) => (wish.do === 'retry' ? hastened(left, now) : undefined));
+      items.push(toItem(after ?? entry));
+      if (after === undefined && isPending(entry)) {
+        tell({ type: 'queue-failed', ...about(entry), reason: 'cancelled', sends: entry.sends });
+      }
+    }
+    await look();
+    return items;
+  }
+
+  const find = async ({ id, outbox }: OutboxWish): Promise<readonly Numbered[]> =>
+    mine(await look()).filter(
+      ({ entry }) => (id === undefined || entry.id === id) && (outbox === undefined || entry.outbox === outbox),
+    );
+
+  return {
+    answer: (call, policy) =>
+      takeIn(call, policy, {
+        engine,
+        origin,
+        keep,
+        async owner() {
+          // A database that does not answer has no owner to tell of, and keeps nothing either.
+          if (loading) await Promise.race([loading, ports.sleep(STORE_MS).done]);
+          return owner;
+        },
+        onNotStored(call, { name: outbox }, sends, problem) {
+          onFault(problem);
+          const { facts } = call;
+          tell({
+            type: 'queue-failed',
+            at: ports.now(),
+            id: '',
+            outbox,
+            method: facts.method,
+            url: facts.url,
+            reason: 'not-stored',
+            sends,
+          });
+        },
+        onFault,
+      }),
+    send,
+    isDue() {
+      if (loading) return loading.then(isDue);
+      return isDue();
+    },
+    async waiting() {
+      await loading;
+      return pending().length;
+    },
+    async carryOut(wish) {
+      await loading;
+      switch (wish.do) {
+        case 'owner':
+          await store.setOwner(wish.owner);
+          owner = wish.owner;
+          return [];
+        case 'send':
+          return [];
+        case 'list':
+          return (await find(wish)).map(({ entry }) => toItem(entry));
+        case 'retry':
+        case 'cancel':
+          return change(wish);
+      }
+    },
+    async destroy() {
+      destroyed = true;
+      known = [];
+      await store.destroy();
+    },
+    revive() {
+      destroyed = false;
+      store.revive();
+    },
+  };
+
+  function isDue(): boolean {
+    if (known.length === 0 || sending !== undefined || destroyed || isPaused() || !ports.isOnline()) return false;
+    return hasWork(pending(), owner, engine);
+  }
+}

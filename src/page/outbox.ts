@@ -1,0 +1,99 @@
+import type { LayerEvent, OutboxItem, OutboxWish } from '../protocol/index.js';
+
+/** What waits in the worker to be delivered, as far as it belongs to the current owner. */
+export interface PageOutbox {
+  /** All entries, or those of one outbox; the results of the last day are among them. */
+  list(outbox?: string): Promise<OutboxItem[]>;
+  /** `undefined`: there is none such any more. */
+  get(id: string): Promise<OutboxItem | undefined>;
+  /** Resolves once the entry is delivered, has failed, or (to `undefined`) was cancelled. */
+  follow(id: string): Promise<OutboxItem | undefined>;
+  /** Sends an entry now, or all: what has failed has its time once more, what a server has asked for stays. */
+  retry(id?: string): Promise<OutboxItem[]>;
+  /** Deletes an entry. One that is being sent may still be taken by its server. */
+  cancel(id: string): Promise<OutboxItem[]>;
+  /** Deletes all entries of the current owner, results included: for signing out. */
+  clear(outbox?: string): Promise<OutboxItem[]>;
+  /**
+   * Whose requests are kept and sent from now on, in all tabs, also after a restart. Entries of somebody else wait until
+   * they are the owner again, or until their time is over. `false`: the worker could not be told.
+   */
+  setOwner(owner?: string): Promise<boolean>;
+  /** How many entries wait. */
+  depth(): Promise<number>;
+}
+
+/** Asks the worker; `undefined` if it does not answer. */
+export type AskOutbox = (
+  wish: OutboxWish,
+) => Promise<{ readonly items: readonly OutboxItem[]; readonly waiting: number } | undefined>;
+
+/** Where the browser wakes no worker by itself, an open page does. */
+const POKE_MS = 10_000;
+
+/** A page's outbox, and what keeps it going. */
+export interface OutboxLine {
+  readonly outbox: PageOutbox;
+  /** Something waits: the worker is asked to send until nothing does. */
+  keepGoing(waiting: number): void;
+  hear(event: LayerEvent): void;
+  stop(): void;
+}
+
+export function createPageOutbox(ask: AskOutbox): OutboxLine {
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const followers = new Map<string, Set<() => void>>();
+
+  const stop = (): void => {
+    clearInterval(timer);
+    timer = undefined;
+  };
+  const keepGoing = (waiting: number): void => {
+    if (waiting === 0) stop();
+    else timer ??= setInterval(() => void wish({ do: 'send' }), POKE_MS);
+  };
+  const wish = async (what: OutboxWish) => {
+    const answer = await ask(what);
+    if (answer) keepGoing(answer.waiting);
+    return answer;
+  };
+  const items = async (what: OutboxWish): Promise<OutboxItem[]> => [...((await wish(what))?.items ?? [])];
+  const get = async (id: string) => (await items({ do: 'list', id }))[0];
+
+  return {
+    outbox: {
+      list: (outbox) => items({ do: 'list', outbox }),
+      get,
+      async follow(id) {
+        for (;;) {
+          let heard = (): void => {};
+          const news = new Promise<void>((resolve) => {
+            heard = resolve;
+          });
+          const others = followers.get(id) ?? new Set();
+          followers.set(id, others.add(heard));
+          try {
+            const item = await get(id);
+            if (item?.state !== 'waiting' && item?.state !== 'sending') return item;
+            await news;
+          } finally {
+            others.delete(heard);
+            if (others.size === 0) followers.delete(id);
+          }
+        }
+      },
+      retry: (id) => items({ do: 'retry', id }),
+      cancel: (id) => items({ do: 'cancel', id }),
+      clear: (outbox) => items({ do: 'cancel', outbox }),
+      setOwner: async (owner) => (await wish({ do: 'owner', owner })) !== undefined,
+      depth: async () => (await wish({ do: 'list', id: '' }))?.waiting ?? 0,
+    },
+    keepGoing,
+    hear(event) {
+      if (event.type === 'queued') keepGoing(1);
+      if (event.type === 'queue-sent' || event.type === 'queue-failed')
+        for (const heard of followers.get(event.id) ?? []) heard();
+    },
+    stop,
+  };
+}
