@@ -22,7 +22,7 @@ const budget = createBudgetPanel(retries, board.isBusy);
 
 const onEvent = (event: LayerEvent) => {
   if (event.type === 'budget-exhausted') budget.showExhausted(event);
-  if (!('url' in event)) {
+  if (!('elapsedMs' in event)) {
     log.say(sentence(event, undefined));
     return;
   }

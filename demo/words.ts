@@ -1,4 +1,4 @@
-import type { EventOf, LayerEvent, OriginNotice, RequestEvent } from '../src/page/index.ts';
+import type { EventOf, LayerEvent, OriginNotice, OutboxNotice, RequestEvent } from '../src/page/index.ts';
 import type { GiveUpReason } from '../src/policy/index.ts';
 import { type End, isSuccess, type Trace, type Wait } from './trace.ts';
 
@@ -37,7 +37,20 @@ export const REASONS: Readonly<Record<GiveUpReason, string>> = {
 
 /** An event of the worker as one plain sentence. */
 export function sentence(event: LayerEvent, trace: Trace | undefined): string {
-  return 'url' in event ? requestSentence(event, trace) : originSentence(event);
+  if ('elapsedMs' in event) return requestSentence(event, trace);
+  return 'outbox' in event ? outboxSentence(event) : originSentence(event);
+}
+
+function outboxSentence(event: OutboxNotice): string {
+  const what = `${event.method} ${new URL(event.url).pathname}`;
+  switch (event.type) {
+    case 'queued':
+      return `${what} cannot be delivered now; it is kept, and will be.`;
+    case 'queue-sent':
+      return `${what} was kept, and is delivered now.`;
+    case 'queue-failed':
+      return `${what} is not sent any more (${event.reason}).`;
+  }
 }
 
 function originSentence(event: OriginNotice): string {
