@@ -28,6 +28,8 @@ export interface Call {
   readonly isGone?: () => Promise<boolean>;
   /** May this origin be asked in place of the page's own choice? @defaultValue every one may */
   readonly mayAsk?: (origin: string) => boolean;
+  /** Is a device that is offline waited for? @defaultValue true */
+  readonly waitsOffline?: boolean;
   /** What the user's own function says of an attempt. */
   readonly classify?: Classifier;
   /** The longest that all of it may take now, whatever the policy says. @defaultValue as long as that says */

@@ -286,6 +286,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
         if (decision.reason === 'budget' && book.noticesExhaustion(target.key)) call.tell({ type: 'budget-exhausted' });
         return { kind: 'stopped', reason: decision.reason };
       case 'wait-online':
+        if (call.waitsOffline === false) return { kind: 'stopped', reason: 'offline' };
         wait('offline');
         return askLater();
       case 'park':

@@ -1,4 +1,4 @@
-import { type Call, type Engine, onAbort, type Step, serve } from '../engine/index.js';
+import { type Call, type Engine, type Step, serve } from '../engine/index.js';
 import { admit, refusal } from '../policy/admit.js';
 import { deadlineAt } from '../policy/deadline.js';
 import { isSafe } from '../policy/eligibility.js';
@@ -35,14 +35,11 @@ export async function takeIn(given: Call, policy: OutboxPolicy, around: Intake):
   const whose = await around.owner();
   const call = policy.addKey ? withKey(given) : given;
   const repeatable = isRepeatable(call);
-  const waiting = new AbortController();
-  const unlink = onAbort(call.signal, (reason) => waiting.abort(reason));
   let attempts = 0;
 
   const result: Result = isBarred(call, engine)
     ? { error: new TypeError('not sent, because the server cannot be reached now') }
     : await attempt(repeatable ? call.policy : { ...call.policy, attempts: 1 });
-  unlink();
   const mayKeep = (attempts === 0 || repeatable) && !call.signal?.aborted;
   if (!mayKeep || !isLost(result, call)) return passOn(result);
   let entry: OutboxEntry;
@@ -61,18 +58,16 @@ export async function takeIn(given: Call, policy: OutboxPolicy, around: Intake):
 
   async function attempt(policy: RetryPolicy): Promise<Result> {
     try {
-      return { response: await serve({ ...call, policy, signal: waiting.signal, tell: watch }, engine, onFault) };
+      // Nobody waits for a device to come back online: the request is kept at once.
+      return { response: await serve({ ...call, policy, waitsOffline: false, tell: count }, engine, onFault) };
     } catch (error) {
       return { error };
     }
   }
 
-  /** Nobody waits for a device to come back online: the request is kept at once. */
-  function watch(step: Step): void {
+  function count(step: Step): void {
     if (step.type === 'attempt') attempts += 1;
-    const byUs = step.type === 'gave-up' && step.reason === 'aborted' && !call.signal?.aborted;
-    call.tell(byUs ? { ...step, reason: 'offline' } : step);
-    if (step.type === 'waiting' && step.cause === 'offline') waiting.abort();
+    call.tell(step);
   }
 }
 

@@ -8,6 +8,7 @@ import { parseOverride } from '../protocol/index.js';
 import type { IsRaced } from './browser-routing.js';
 import type { Calls } from './calls.js';
 import type { CspGuard } from './csp.js';
+import type { OfflinePage } from './offline-page.js';
 import type { Pulse } from './pulse.js';
 import type { FindPlan, Plan } from './routes.js';
 import type { Secret } from './secret.js';
@@ -26,6 +27,7 @@ export interface Surroundings {
   readonly csp: CspGuard;
   readonly teller: Teller;
   readonly isRaced: IsRaced;
+  readonly offlinePage: OfflinePage | undefined;
   /** Where there is a route with one. */
   readonly outbox: Outbox | undefined;
   /** Are requests of this page left alone, whatever they are? */
@@ -94,6 +96,7 @@ export function createIntercept(around: Surroundings): Intercept {
       // That of a page's request never fires in a worker, so the page says so itself.
       const signal = event === undefined ? request.signal : abortId && calls.signalOf(clientId, abortId);
       const startedAt = ports.now();
+      const offlinePage = around.offlinePage?.fits(facts) ? around.offlinePage : undefined;
       const call = {
         request,
         facts,
@@ -109,6 +112,7 @@ export function createIntercept(around: Surroundings): Intercept {
         }),
         // Never of a navigation: its page is not there before it is answered, and asking for it would never end.
         ...(clientId === '' || facts.navigation ? {} : { isGone: async () => !(await scope.clients.get(clientId)) }),
+        waitsOffline: !offlinePage,
         tell: teller.about(facts, group, clientId),
         keepAlive: (work: Promise<unknown>) => event?.waitUntil(work),
         ...(first ? { first } : {}),
@@ -116,7 +120,10 @@ export function createIntercept(around: Surroundings): Intercept {
       if (isKept && around.outbox && found?.outbox) return settled(around.outbox.answer(call, found.outbox), abortId);
       if (onObserved) return settled(observe(call, engine, onObserved));
       const racing = event !== undefined && request.method === 'GET' && isRaced(found?.race);
-      const go = (raced: boolean) => settled(serve({ ...call, raced }, engine, onFault), abortId);
+      const go = (raced: boolean) => {
+        const served = serve({ ...call, raced }, engine, onFault);
+        return settled(offlinePage ? offlinePage.insteadOf(served) : served, abortId);
+      };
       return typeof racing === 'boolean' ? go(racing) : racing.then(go);
     }
 

@@ -67,6 +67,11 @@ export interface RetryLayerOptions {
    * taken), or nothing. Without it such an entry is set aside.
    */
   readonly prepare?: Prepare;
+  /**
+   * A page of this origin (a path), kept when the worker is installed and shown with status 503 for documents that
+   * cannot be had, at once where the device is offline. It has to hold all that it needs.
+   */
+  readonly offlinePage?: string;
   /** Told every event in the worker, too. What it throws is reported and harms nothing. */
   readonly onEvent?: (event: LayerEvent) => void;
 }
@@ -220,6 +225,7 @@ const checkOptions = object(
     classify: func,
     classifyBody: flag,
     prepare: func,
+    offlinePage: pagePath,
     onEvent: func,
   },
   [],

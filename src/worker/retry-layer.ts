@@ -22,6 +22,7 @@ import { createIntercept, preload } from './intercept.js';
 import { createMailbox } from './mailbox.js';
 import { watchNeighbours } from './neighbours.js';
 import { createNotes } from './notes.js';
+import { createOfflinePage } from './offline-page.js';
 import { checkLayerOptions, type RetryLayerOptions } from './options.js';
 import { createPulse } from './pulse.js';
 import { compileRoutes } from './routes.js';
@@ -138,6 +139,11 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     : undefined;
   const deliveries: Deliveries | undefined =
     outbox && createDeliveries(scope, outbox, (fault) => warn('the outbox could not be sent', fault));
+  const { offlinePage: path } = options;
+  const offlinePage =
+    path === undefined
+      ? undefined
+      : createOfflinePage(scope, path, (problem) => warn(`the offline page ${path} cannot be had`, problem));
   const intercept = createIntercept({
     scope,
     engine,
@@ -148,6 +154,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     csp,
     teller,
     isRaced: (match) => isRaced(match),
+    offlinePage,
     outbox,
     isOff,
     isPaused,
@@ -189,7 +196,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     retired = true;
     gossip.close();
     await scope.registration.unregister();
-    await Promise.all([store.destroy(), outbox?.destroy()]);
+    await Promise.all([store.destroy(), outbox?.destroy(), offlinePage?.destroy()]);
   }
 
   async function ask(wish: OutboxWish, event?: ExtendableEvent): Promise<OutboxAnswer> {
@@ -272,6 +279,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     // Not in Chromium, which has no such event in workers.
     scope.addEventListener('online', () => online());
     deliveries?.listen();
+    offlinePage?.listen();
     const staticRoutes = toStaticRoutes(options.routes ?? [], scope.location.origin);
     isRaced = routeInBrowser(scope, staticRoutes, isShared, notes, (problem) =>
       warn('the browser took no static routes', problem),
