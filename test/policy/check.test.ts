@@ -445,6 +445,7 @@ describe('hostile shapes', () => {
     expect(refused({ backoff: constant(-5) })?.message).toBe(
       'retry.backoff.delayMs must be a number from 0 to 2147483647, got -5',
     );
+    expect(refusal(() => number(0, 1)(5, 'x'))?.message).toBe('x must be a number from 0 to 1, got 5');
     expect(refused({ hedge: { afterMs: 1, max: 0 } })?.message).toBe(
       'retry.hedge.max must be a whole number from 1 to 10, got 0',
     );
