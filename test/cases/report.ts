@@ -1,3 +1,4 @@
+import type { Otherwise } from './otherwise.ts';
 import { readTable } from './row.ts';
 import { judge } from './verdict.ts';
 
@@ -5,7 +6,7 @@ import { judge } from './verdict.ts';
 export async function report(
   table: string,
   say: (line: string) => void,
-  { otherwise, isForeign = false }: { otherwise?: Readonly<Record<string, string>>; isForeign?: boolean } = {},
+  { otherwise, isForeign = false }: { otherwise?: Readonly<Record<string, Otherwise>>; isForeign?: boolean } = {},
 ): Promise<boolean> {
   const counts = { rows: 0, passed: 0, failed: 0, notApplicable: 0, forAPerson: 0 };
   const failed: string[] = [];
