@@ -138,6 +138,10 @@ export const ROWS_NOT_YET: Readonly<Record<string, string>> = {
 
 /** What is decided otherwise of reported faults. */
 export const FAULTS_OTHERWISE: Readonly<Record<string, string>> = {
+  B043:
+    'nothing is sent again; but a first attempt is the page’s own request, which only a signal of ours could end, and that ' +
+    'would rebuild it without its sec-ch-ua headers: with all defaults its connection is closed when headers come, and at ' +
+    'once where the policy has it rebuilt, as with cancelTimedOut (README.md)',
   B035: 'a retry is the same request, which no hook changes, so there is none that could be ignored (README.md, classify)',
 };
 
@@ -153,7 +157,8 @@ export const PARTLY: Readonly<Record<string, string>> = {
   'row 43': 'a body that breaks off is the page’s; TLS failures look like lost connections (README.md)',
   'row 48': 'more than ten attempts are made where the policy itself says more',
   'row 51': 'the waits of `download` are capped at 10 s, as all of the defaults are',
-  B043: 'with all defaults the connection of the attempt under way stays open (tests that fail show it)',
+  'cockatiel-305':
+    'that a circuit is half-open is told by the event of its opening (openUntil) and by `from` of the next, by none of its own',
   B036: 'that the key is the same when a stored request is sent waits for the outbox',
   B110: 'that a page is told what could not be stored waits for the outbox',
   B112: 'that a page is told what could not be stored waits for the outbox',

@@ -404,6 +404,7 @@ test('the report has a line for all that did not pass, and the sums last', async
     '✗ b (wrong): attempts 2 expected, 3 seen',
     expect.stringMatching(/^✗ line 6 is no JSON/),
     '✗ line 7 is no object',
+    '? 1 are in words, for a person: docs/cases.md says of each which test shows it, or why none does',
     '6 rows: 1 passed, 3 failed, 1 not applicable (reasons above), 1 for a person',
   ]);
   expect(await report('', () => {})).toBe(false);
@@ -417,8 +418,8 @@ test('a table of somebody else: what a person has to run is said, and nothing is
   ].join('\n');
   expect(await report(table, (line) => lines.push(line), { isForeign: true })).toBe(true);
   expect(lines.slice(0, 2)).toEqual([
-    expect.stringMatching(/^\? ky-023: for a person: /),
-    expect.stringMatching(/^\? typo: for a person: .*atempts/),
+    expect.stringMatching(/^\? ky-023: cannot be played, so it is for a person: /),
+    expect.stringMatching(/^\? typo: cannot be played.*atempts/),
   ]);
   expect(lines.at(-1)).toBe('2 rows: 0 passed, 0 failed, 0 not applicable (reasons above), 2 for a person');
 });
