@@ -70,7 +70,7 @@ export const duration = (min = 0, max = MAX_DELAY_MS, remedy = ''): Check => num
 export const oneOf =
   (...choices: readonly string[]): Check =>
   (value, path) => {
-    if (typeof value !== 'string' || !choices.includes(value)) {
+    if (!choices.includes(value as string)) {
       refuse(value, path, `must be one of ${choices.map((choice) => `'${choice}'`).join(', ')}`);
     }
   };

@@ -63,7 +63,7 @@ export function readCases(): Cases {
       return one(id, area, notYet(NOT_YET, id) ?? otherwise(OTHERWISE_BY_HAND, id) ?? partly(id));
     const mapped = toPolicy(reading.row);
     const cannot = 'cannot' in mapped ? mapped.cannot : undefined;
-    return one(id, area, otherwise(OTHERWISE, id) ?? lead('not applicable: ', cannot), true);
+    return one(id, area, lead('decided otherwise: ', OTHERWISE[id]?.why) ?? lead('not applicable: ', cannot), true);
   });
   return { rows, faults, peers };
 }

@@ -419,6 +419,38 @@ describe('hostile shapes', () => {
     expect(refused(options)).toMatchObject({ code: 'bad-option', option: 'retry.attempts' });
   });
 
+  test.each([
+    { name: 'Math', options: Math },
+    {
+      name: 'arguments',
+      options: (function (..._: unknown[]) {
+        // biome-ignore lint/complexity/noArguments: it is what somebody may pass on by mistake
+        return arguments;
+      })(),
+    },
+    { name: 'what calls itself something', options: { [Symbol.toStringTag]: 'Options' } },
+  ])('what only looks plain is refused: $name', ({ options }) => {
+    expect(refused(options)?.message).toMatch(/^retry must be an object/);
+  });
+
+  test.each([
+    { options: { backoff: { kind: ['constant'], delayMs: 5 } }, option: 'retry.backoff' },
+    { options: { mirrors: [['https://b.test']] }, option: 'retry.mirrors[0]' },
+    { options: { circuit: ['reject'] }, option: 'retry.circuit' },
+  ])('a list of one text is no text: $option', ({ options, option }) => {
+    expect(refused(options)).toMatchObject({ code: 'bad-option', option });
+  });
+
+  test('where there is nothing to do instead, nothing is said of it', () => {
+    expect(refused({ backoff: constant(-5) })?.message).toBe(
+      'retry.backoff.delayMs must be a number from 0 to 2147483647, got -5',
+    );
+    expect(refusal(() => number(0, 1)(5, 'x'))?.message).toBe('x must be a number from 0 to 1, got 5');
+    expect(refused({ hedge: { afterMs: 1, max: 0 } })?.message).toBe(
+      'retry.hedge.max must be a whole number from 1 to 10, got 0',
+    );
+  });
+
   // structuredClone drops what is inherited: such a policy means something else on the other side, or nothing at all.
   test.each<{ name: string; inherited: object }>([
     { name: 'attempts', inherited: { attempts: Number.NaN } },
