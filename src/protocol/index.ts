@@ -13,6 +13,7 @@ export type {
   Recovered,
   Released,
   RequestEvent,
+  Resumed,
   RetryScheduled,
   WaitCause,
   Waiting,

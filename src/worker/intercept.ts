@@ -9,6 +9,7 @@ import type { CspGuard } from './csp.js';
 import type { Pulse } from './pulse.js';
 import type { FindPlan } from './routes.js';
 import type { Secret } from './secret.js';
+import { streamsLast } from './streams-last.js';
 
 /** Finds out how a request is answered, to be done by calling it; `undefined` leaves the request alone. */
 export type Intercept = (request: Request, event?: FetchEvent) => (() => Promise<Response>) | undefined;
@@ -38,6 +39,7 @@ export function createIntercept(around: Surroundings): Intercept {
   const { scope, engine, findPlan, calls, secret, pulse, csp, teller, isRaced, onObserved, onVerdict, onFault } =
     around;
   const { ports } = engine;
+  const streams = streamsLast();
 
   return (request, event) => {
     const url = new URL(request.url);
@@ -104,6 +106,8 @@ export function createIntercept(around: Surroundings): Intercept {
         // Never of a navigation: its page is not there before it is answered, and asking for it would never end.
         ...(clientId === '' || facts.navigation ? {} : { isGone: async () => !(await scope.clients.get(clientId)) }),
         tell: teller.about(facts, group, clientId),
+        // Whoever fetches in the worker itself sees it stop.
+        streams: streams || event === undefined,
         keepAlive: (work: Promise<unknown>) => event?.waitUntil(work),
         ...(first ? { first } : {}),
       };
