@@ -36,7 +36,7 @@ export function createAsker(call: Call, engine: Engine, serve: Serve): Asker {
   let spent = 0;
   let used = 0;
   let resumedFrom = Number.NEGATIVE_INFINITY;
-  /** What a resumption has cost comes back if it brings all the rest. */
+  /** What the last resumption has cost; it comes back once that has brought something. */
   let owed: Parameters<OriginBook['record']> | undefined;
 
   const book: OriginBook = {
@@ -48,9 +48,15 @@ export function createAsker(call: Call, engine: Engine, serve: Serve): Asker {
     },
   };
 
+  function repay(): void {
+    if (owed) engine.book.record(owed[0], { ...owed[1], at: engine.ports.now() });
+  }
+
   async function ask(from: number, plan: ResumePlan, cut: unknown): Promise<Rest | undefined> {
     stop.signal.throwIfAborted();
-    spent = from - resumedFrom >= PROGRESS_BYTES ? 0 : spent + used;
+    const progress = from - resumedFrom >= PROGRESS_BYTES;
+    if (progress) repay();
+    spent = progress ? 0 : spent + used;
     used = 0;
     owed = undefined;
     const first = Promise.reject(cut);
@@ -101,7 +107,7 @@ export function createAsker(call: Call, engine: Engine, serve: Serve): Asker {
     end(whole) {
       unlink();
       stop.abort();
-      if (whole && owed) engine.book.record(owed[0], { ...owed[1], at: engine.ports.now() });
+      if (whole) repay();
     },
   };
 }
