@@ -1,3 +1,4 @@
+import type { GiveUpReason } from '../policy/index.js';
 import { checkPartial, PROGRESS_BYTES, type ResumePlan } from '../policy/resume.js';
 import type { Call, Engine } from './call.js';
 import { cancelBody } from './discard.js';
@@ -85,19 +86,24 @@ export function createAsker(call: Call, engine: Engine, serve: Serve): Asker {
     );
     used -= 1;
     resumedFrom = from;
-    // Nobody reads on any more.
-    if (stop.signal.aborted) cancelBody(response);
-    stop.signal.throwIfAborted();
     const { body, status } = response;
+    const giveUp = (reason: GiveUpReason) =>
+      told || call.tell({ type: 'gave-up', attempts: spent + 1 + used, status, reason });
+    // Nobody reads on any more.
+    if (stop.signal.aborted) {
+      cancelBody(response);
+      giveUp('aborted');
+      throw stop.signal.reason;
+    }
     const rest = checkPartial(headOf(response), from, plan);
-    if (rest.kind === 'part' && body) {
+    const goesOn = rest.kind === 'part' && body !== null;
+    if (!goesOn) cancelBody(response);
+    if (goesOn || rest.kind === 'complete') {
       resumptions += 1;
       call.tell({ type: 'resumed', resumptions, fromByte: from });
-      return { ...rest, body };
+      return goesOn ? { ...rest, body } : undefined;
     }
-    cancelBody(response);
-    if (rest.kind === 'complete') return undefined;
-    if (!told) call.tell({ type: 'gave-up', attempts: spent + 1 + used, status, reason: 'not-replayable' });
+    giveUp('not-replayable');
     const why = rest.kind === 'unfit' ? rest.why : 'has no body';
     throw new TypeError(`the body broke off at byte ${from} and cannot be resumed: the answer ${why}`);
   }

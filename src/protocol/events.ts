@@ -67,7 +67,7 @@ export interface Recovered extends AboutRequest {
   readonly status: number;
 }
 
-/** A download that broke off goes on. It may break off once more. */
+/** A download that broke off goes on, or is found to have been at its end. It may break off once more. */
 export interface Resumed extends AboutRequest {
   readonly type: 'resumed';
   /** How often it has been gone on with, this time included. */

@@ -232,7 +232,7 @@ describe('B144 a body without a declared length', () => {
     const world = resuming([open(cutAfter(DIGITS)), noMore(10)]);
     expect(await serveAndRead(world)).toEqual({ text: DIGITS });
     expect(asked(world).at(-1)?.range).toBe('bytes=10-');
-    expect(types(world)).toEqual(['attempt', 'retry-scheduled', 'attempt']);
+    expect(types(world)).toEqual(['attempt', 'retry-scheduled', 'attempt', 'resumed']);
   });
 
   test('all of something else was there', async () => {
@@ -476,6 +476,7 @@ describe('whoever reads', () => {
     await reader.cancel();
     await world.time.advance(10_000);
     expect([body.opened(), body.cancelled()]).toEqual([1, 1]);
+    expect(world.steps.at(-1)).toMatchObject({ type: 'gave-up', reason: 'aborted' });
   });
 
   test('and has gone: nothing is sent', async () => {
