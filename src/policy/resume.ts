@@ -106,11 +106,10 @@ function strongValidator(header: Head['header']): ResumePlan['validator'] | unde
   const etag = header('ETag');
   if (etag !== null) return /^"[\x21\x23-\x7e\x80-\xff]*"$/.test(etag) ? { name: 'ETag', value: etag } : undefined;
   const value = header('Last-Modified');
-  const modifiedAt = parseHttpDate(value ?? '', 0);
-  const sentAt = parseHttpDate(header('Date') ?? '', 0);
+  const instant = (date: string | null) => parseHttpDate(date ?? '', 0) ?? Number.NaN;
   // §8.8.2.2: a second change within the same second would not show. A minute allows for two clocks.
-  if (value === null || modifiedAt === undefined || sentAt === undefined) return undefined;
-  return sentAt - modifiedAt >= MODIFIED_BEFORE_MS ? { name: 'Last-Modified', value } : undefined;
+  const settled = instant(header('Date')) - instant(value) >= MODIFIED_BEFORE_MS;
+  return value !== null && settled ? { name: 'Last-Modified', value } : undefined;
 }
 
 const MODIFIED_BEFORE_MS = 60_000;

@@ -81,6 +81,18 @@ test('B138 the last byte', async ({ site, open }) => {
   expect(ranges(wire)).toEqual([null, 'bytes=99999-']);
 });
 
+test('what the page sees of one that was redirected and may be resumed: its own URL, and the rest as it was', async ({
+  site,
+  open,
+}) => {
+  const page = await open('resume');
+  const wire = site.plan([{ body: 'here', ranges: true, headers: { ETag: '"v1"', 'X-Own': '1' } }]);
+  const moved = site.plan([{ redirect: wire.path }]);
+  const seen = await page.evaluate((path) => window.sf.get(path), moved.path);
+  const own = { url: site.url + moved.path, redirected: false };
+  expect(seen).toMatchObject({ status: 200, body: 'here', ...own, headers: { 'x-own': '1', 'content-length': '4' } });
+});
+
 test('a file that the browser keeps parts of', async ({ site, open }) => {
   const page = await open('resume');
   const bytes = 300_000;

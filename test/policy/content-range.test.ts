@@ -23,6 +23,7 @@ test.each<{ value: string | null; means: ReturnType<typeof parseContentRange> }>
   { value: ' bytes 4-9/10', means: undefined },
   { value: 'bytes 4-9/10\n', means: undefined },
   { value: 'bytes 4-9007199254740992/9007199254740993', means: undefined },
+  { value: 'bytes 4-9007199254740992/*', means: undefined },
   { value: 'bytes 9007199254740992-9007199254740993/*', means: undefined },
   { value: 'bytes 4-9/9007199254740992', means: undefined },
   { value: 'bytes */9007199254740992', means: undefined },

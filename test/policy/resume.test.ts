@@ -223,6 +223,12 @@ describe('what fits', () => {
     expect(checkPartial(answer, 4, plan)).toEqual({ kind: 'unfit', why: expect.stringMatching(why) });
   });
 
+  test('a 416 of something longer, where no length was declared', () => {
+    const answer = rest({ 'Content-Range': 'bytes */10' }, 416);
+    const plan: ResumePlan = { validator: PLAN.validator, cors: false };
+    expect(checkPartial(answer, 4, plan)).toEqual({ kind: 'unfit', why: 'has status 416' });
+  });
+
   test('B144 a 416 where everything was there already', () => {
     const answer = rest({ 'Content-Range': 'bytes */10' }, 416);
     expect(checkPartial(answer, 10, { validator: PLAN.validator, cors: false })).toEqual({ kind: 'complete' });
@@ -244,7 +250,7 @@ describe('what fits', () => {
         const found = checkPartial(head(status, { ETag: '"v1"', 'Content-Range': range }), from, PLAN);
         if (found.kind === 'complete') expect([status, range, from]).toEqual([416, 'bytes */10', 10]);
         if (found.kind !== 'part') return;
-        expect([status, range.startsWith(`bytes ${from}-`), found.total]).toEqual([206, true, 10]);
+        expect([status, new RegExp(`^bytes 0*${from}-`).test(range), found.total]).toEqual([206, true, 10]);
         expect(found.last).toBeGreaterThanOrEqual(from);
         expect(found.last).toBeLessThan(10);
       }),
