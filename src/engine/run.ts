@@ -46,7 +46,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   /** What attempts were paid for, and out of whose budget. */
   const paid = new Map<number, { readonly cost: number; readonly target: Target }>();
   /** Attempts that count against the limit: those that failed while the device was offline do not. */
-  let counted = 0;
+  let counted = call.spent ?? 0;
   /** How often an attempt has failed by each status or cause: some allow fewer retries than others. */
   const failures = new Map<number | string, number>();
   /** Has the last of them failed by something that says nothing about the server? */
@@ -192,6 +192,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       : sender.send(target, counted >= policy.attempts);
     flights.latest = land(attempt, sent, {
       policy,
+      holds: request.method !== 'HEAD',
       now: ports.now,
       classify: call.classify,
       onHeaders: () => answered.add(attempt),

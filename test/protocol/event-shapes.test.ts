@@ -12,6 +12,7 @@ const LEAST: { readonly [Type in LayerEvent['type']]: object } = {
   waiting: { ...request, cause: 'hold' },
   released: { ...request, cause: 'hold' },
   'hedge-launched': { ...request, attempt: 2 },
+  resumed: { ...request, resumptions: 1, fromByte: 65_536 },
   recovered: { ...request, attempts: 2, status: 200 },
   'gave-up': { ...request, attempts: 4, reason: 'attempts' },
   'hold-started': { ...notice, until: 9 },

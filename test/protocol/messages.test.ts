@@ -23,6 +23,7 @@ const EVENTS: LayerEvent[] = [
   { type: 'retry-scheduled', ...about, attempt: 1, delayMs: 500, cause: 'status', status: 503, by: 'backoff' },
   { type: 'retry-scheduled', ...about, attempt: 1, delayMs: 500, cause: 'network-error', by: 'retry-after' },
   { type: 'hedge-launched', ...about, attempt: 2 },
+  { type: 'resumed', ...about, resumptions: 1, fromByte: 65_536 },
   { type: 'waiting', ...about, cause: 'offline' },
   { type: 'released', ...about, cause: 'offline' },
   { type: 'recovered', ...about, attempts: 2, status: 200 },

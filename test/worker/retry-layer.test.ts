@@ -8,6 +8,7 @@ import { toGossip } from '../../src/protocol/gossip.ts';
 import { type PageMessage, toMessage } from '../../src/protocol/messages.ts';
 import type { RetryLayerOptions } from '../../src/worker/options.ts';
 import { createRetryLayer } from '../../src/worker/retry-layer.ts';
+import { cutAfter } from '../support/broken-bodies.ts';
 import { type FakeScope, settle, stubScope } from '../support/worker-scope.ts';
 
 let scope: FakeScope;
@@ -83,6 +84,31 @@ const listen = (options?: RetryLayerOptions) => {
   layer.listen();
   return layer;
 };
+
+describe('a download that breaks off', () => {
+  const ranges = { 'Accept-Ranges': 'bytes', ETag: '"v1"' };
+  const broken = () => new Response(cutAfter('0123')(), { headers: { ...ranges, 'Content-Length': '10' } });
+  const rest = () => new Response('456789', { status: 206, headers: { ...ranges, 'Content-Range': 'bytes 4-9/10' } });
+
+  test('goes on in a worker whose streams last', async () => {
+    listen({ defaults: { resume: true, backoff: constant(0) } });
+    script = [broken, rest];
+    const { answer, waits } = dispatch();
+    const text = (await answer)?.text();
+    await vi.runAllTimersAsync();
+    expect(await text).toBe('0123456789');
+    expect(waits).toEqual([]);
+  });
+
+  test('is left to the page in Firefox, and resumed for the worker itself', async () => {
+    vi.stubGlobal('navigator', { userAgent: 'Firefox/153.0' });
+    const layer = listen({ defaults: { resume: true, backoff: constant(0) } });
+    const [forPage, forUs] = [broken(), broken()];
+    script = [() => forPage, () => forUs];
+    expect(await dispatch().answer).toBe(forPage);
+    expect(await layer.fetch(new Request('https://app.test/api'))).not.toBe(forUs);
+  });
+});
 
 describe('listening', () => {
   test('begins at once, and only where it is said', () => {
