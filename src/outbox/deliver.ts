@@ -1,4 +1,4 @@
-import { type Call, type Engine, type Step, serve, toFacts, within } from '../engine/index.js';
+import { type Call, type Engine, type Ports, type Step, serve, toFacts, within } from '../engine/index.js';
 import { costOf } from '../policy/budget.js';
 import { DEFAULTS, type RetryPolicy } from '../policy/index.js';
 import type { OutboxEntry, Sent, StoredRequest } from '../policy/outbox-entry.js';
@@ -33,7 +33,7 @@ export async function deliver(
   if (typeof first === 'string' || (first.status !== 401 && first.status !== 403) || !prepare) return first;
   let prepared: StoredRequest | undefined;
   try {
-    prepared = await withKey(entry, body, prepare, engine);
+    prepared = await withKey(entry, body, prepare, engine.ports, origin);
   } catch (problem) {
     // Who is there may be asked elsewhere, and there is out of reach, too.
     onFault(problem);
@@ -52,7 +52,7 @@ export async function deliver(
       if (type === 'waiting') caller.abort();
     };
     try {
-      const request = rebuild(stored, body, caller.signal);
+      const request = rebuild(stored, body, caller.signal, origin);
       const facts = toFacts(request, new URL(request.url), origin);
       const { signal } = caller;
       const { group } = entry;
@@ -79,8 +79,8 @@ export const costOfSend = ({ sends, status }: OutboxEntry, { guards }: Engine): 
   sends === 0 ? 0 : costOf(status === 429 || status === 503, guards.budget);
 
 /** Whatever it changes, its key stays: the server may have seen the request already. */
-async function withKey({ request }: OutboxEntry, body: ArrayBuffer, prepare: Prepare, { ports }: Engine) {
-  const asked = Promise.resolve(rebuild(request, body, new AbortController().signal)).then(prepare);
+async function withKey({ request }: OutboxEntry, body: ArrayBuffer, prepare: Prepare, ports: Ports, origin: string) {
+  const asked = Promise.resolve(rebuild(request, body, new AbortController().signal, origin)).then(prepare);
   const prepared = await within(asked, PREPARE_MS, ports);
   if (!prepared) return undefined;
   const key = keyOf(request.headers);
