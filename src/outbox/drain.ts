@@ -33,17 +33,17 @@ const UNPAID_MS = 10_000;
 
 /**
  * Sends what may be sent now. To whoever holds the lock an entry that is being sent when it begins was left by somebody
- * who is gone. Leased, sent, and taken off only when its server has said so. `hurry`:
- * what waits for a time of our own choice waits no longer.
+ * who is gone. Leased, sent, and taken off only when its server has said so. `hurry`: what waits for a time of our own
+ * choice waits no longer.
  */
-export async function drain(around: Drain, hurry: boolean): Promise<void> {
+export async function drain(around: Drain, stored: readonly Numbered[], hurry: boolean): Promise<void> {
   const { store, engine, owner, isOver, onChange } = around;
   const { ports, book, guards } = engine;
   const entries = new Map<number, OutboxEntry>();
   const running = new Map<number, Promise<void>>();
   let broken = false;
 
-  for (const { seq, entry } of await store.all()) {
+  for (const { seq, entry } of stored) {
     const now = ports.now();
     entries.set(seq, hurry && entry.state === 'waiting' ? hastened(entry, now) : entry);
     if (isLeft(entry, now)) await change(seq, (left) => (isLeft(left, now) ? abandoned(left, now) : left));

@@ -118,11 +118,12 @@ export function createOutbox(parts: OutboxParts): Outbox {
       if (!isLoaded) await load();
       await book.loading();
       do {
-        const pass = () => {
+        const pass = async () => {
           const hurry = hurried;
           // What was added until now is seen by this pass.
           [again, hurried] = [false, false];
-          return drain({ ...parts, owner: () => owner, alone: locks !== undefined, isOver, onChange }, hurry);
+          const around = { ...parts, owner: () => owner, alone: locks !== undefined, isOver, onChange };
+          await drain(around, await look(), hurry);
         };
         if (!isOver()) await (locks ? locks.request(LOCK, pass) : pass());
         await look();
