@@ -129,7 +129,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
         engine,
         origin: scope.location.origin,
         prepare: options.prepare,
-        locks: scope.navigator.locks,
+        locks: scope.navigator?.locks,
         isPaused: () => retired || notes.get(PAUSED) === true,
         tell: teller.notice,
         onQueued: () => void deliveries?.register(),

@@ -59,6 +59,13 @@ export const OTHERWISE_BY_HAND: Readonly<Record<string, string>> = {
     'how many requests of a host run at once is the browser’s to limit: the layer has no queue of its own',
   'cockatiel-349':
     'how many requests of a host run at once is the browser’s to limit: the layer has no queue of its own',
+  'workbox-351': 'routes may share an outbox: its name is what they have in common (src/policy/outbox.ts)',
+  'workbox-361':
+    'entries are only put at the end and taken in their order: nobody shifts, pops or dates them (src/outbox/outbox-store.ts)',
+  'workbox-362':
+    'entries are only put at the end and taken in their order: nobody shifts, pops or dates them (src/outbox/outbox-store.ts)',
+  'workbox-372': 'an entry is a request, and what belongs to it is in its headers (src/policy/outbox-entry.ts)',
+  'workbox-373': 'entries are only put at the end: nothing goes before what came earlier (src/outbox/outbox-store.ts)',
   'grpc-380': 'one attempt is a policy: it leaves requests alone (src/policy/eligibility.ts)',
   'grpc-383': 'attempts are what the request’s own policy says; there is no second limit (README.md, Defaults)',
   'grpc-386': 'a first wait of nothing means at once (src/policy/check.ts)',
@@ -75,16 +82,10 @@ export const OTHERWISE_BY_HAND: Readonly<Record<string, string>> = {
   'nurago-230': 'a server’s own time is spread upwards by a quarter at most, not by 50 ms (src/policy/policy.ts)',
 };
 
-const OUTBOX = 'waits for the outbox: so far no request is stored';
 const RESUME = 'waits for resuming: so far a body that breaks off is left to the page';
 
 /** Rows that ask for what there is not yet: id of the row → what it waits for. */
 export const NOT_YET: Readonly<Record<string, string>> = {
-  ...allOf(
-    OUTBOX,
-    'workbox-351 workbox-353 workbox-354 workbox-355 workbox-358 workbox-360 workbox-361 ' +
-      'workbox-362 workbox-363 workbox-364 workbox-369 workbox-371 workbox-372 workbox-373 workbox-374 workbox-375 workbox-376',
-  ),
   ...allOf(
     RESUME,
     'undici-114 undici-115 undici-117 undici-118 undici-120 undici-121 undici-122 undici-123 undici-124',
@@ -93,13 +94,9 @@ export const NOT_YET: Readonly<Record<string, string>> = {
 
 /** The same of the faults that were reported of others, and of the rows of `rows.md`, `row 56` and so on. */
 export const FAULTS_NOT_YET: Readonly<Record<string, string>> = {
-  ...allOf(OUTBOX, 'B032 B034 B092 B094 B095 B097 B098 B100 B101 B102 B104 B106 B115'),
   ...allOf(RESUME, 'B134 B135 B136 B138 B142 B143 B144 B146'),
 };
-export const ROWS_NOT_YET: Readonly<Record<string, string>> = {
-  'row 56':
-    'waits for the outbox and the offline page; that requests wait for the network is shown (test/engine/offline.test.ts)',
-};
+export const ROWS_NOT_YET: Readonly<Record<string, string>> = {};
 
 /** What is decided otherwise of reported faults. */
 export const FAULTS_OTHERWISE: Readonly<Record<string, string>> = {
@@ -116,10 +113,8 @@ export const PARTLY: Readonly<Record<string, string>> = {
   'row 38': 'a worker cannot tell a certificate that is refused from a lost connection (README.md)',
   'row 41': 'a hedge tells its number, not how many are in flight; a retry tells its delay, not the header (README.md)',
   'row 43': 'a body that breaks off is the page’s; TLS failures look like lost connections (README.md)',
+  'row 56': 'there is no offline page yet',
   'row 48': 'more than ten attempts are made where the policy itself says more',
   'row 51': 'the waits of `download` are capped at 10 s, as all of the defaults are',
   B043: 'with all defaults the connection of the attempt under way stays open (tests that fail show it)',
-  B036: 'that the key is the same when a stored request is sent waits for the outbox',
-  B110: 'that a page is told what could not be stored waits for the outbox',
-  B112: 'that a page is told what could not be stored waits for the outbox',
 };
