@@ -64,10 +64,14 @@ export function createOutbox(parts: OutboxParts): Outbox {
 
   /** Read anew with the entries: another worker of this origin may have been told of another. */
   const look = async (): Promise<readonly Numbered[]> => {
+    // Each at once: by the time that both are here, something may have been added, or the owner be another.
+    const entries = store.all().then((stored) => {
+      known = stored;
+    });
     const reading = store.owner().then((stored) => {
       owner = stored;
     });
-    [known] = await Promise.all([store.all(), reading]);
+    await Promise.all([entries, reading]);
     return known;
   };
   let isLoaded = false;
@@ -97,7 +101,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
   };
 
   function onChange(before: OutboxEntry, after: OutboxEntry): void {
-    if (before.state === after.state) return;
+    // Of entries of somebody who is not there nobody is told.
+    if (before.state === after.state || after.owner !== owner) return;
     const { sends, status, reason } = after;
     if (after.state === 'sent') tell({ type: 'queue-sent', ...about(after), status: status ?? 0, sends });
     if (after.state !== 'failed' || reason === undefined) return;
@@ -225,6 +230,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
     async destroy() {
       destroyed = true;
       known = [];
+      owner = undefined;
       await store.destroy();
     },
     revive() {

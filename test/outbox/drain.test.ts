@@ -117,6 +117,8 @@ describe('one that cannot be delivered', () => {
     await world.send();
     expect(pathsOf(world)).toEqual(['/c']);
     expect(world.box.entries().map(({ state, reason }) => reason ?? state)).toEqual(['expired', 'expired', 'sent']);
+    // Of what is somebody else's nobody is told.
+    expect(world.notices.map(({ id }) => id)).toEqual(['/a', '/c']);
   });
 
   test('whose body is not what it was is not sent', async () => {

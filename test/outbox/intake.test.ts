@@ -377,11 +377,14 @@ describe('what cannot be kept', () => {
   test('because the layer is being retired', async () => {
     const world = createOutboxWorld({ script: ['reset'] });
     await world.time.settle();
+    await world.outbox.carryOut({ do: 'owner', owner: 'ann' });
     await world.outbox.destroy();
     await rejection(world.ask({ request: post('k') }));
     expect(world.states()).toEqual([]);
     world.outbox.revive();
     expect((await world.ask({ request: post('k') })).status).toBe(202);
+    // Whoever was there is forgotten, too.
+    expect(world.box.entries()[0]).not.toHaveProperty('owner');
   });
 });
 

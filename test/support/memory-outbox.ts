@@ -64,7 +64,10 @@ export function createMemoryOutbox(
       await before('setOwner');
       owner = next;
     },
-    destroy: async () => rows.clear(),
+    async destroy() {
+      rows.clear();
+      owner = undefined;
+    },
     revive: () => {},
   };
 }
