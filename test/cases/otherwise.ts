@@ -94,6 +94,13 @@ export const OTHERWISE_BY_HAND: Readonly<Record<string, string>> = {
     'how many requests of a host run at once is the browser’s to limit: the layer has no queue of its own',
   'cockatiel-349':
     'how many requests of a host run at once is the browser’s to limit: the layer has no queue of its own',
+  'workbox-351': 'routes may share an outbox: its name is what they have in common (src/policy/outbox.ts)',
+  'workbox-361':
+    'entries are only put at the end and taken in their order: nobody shifts, pops or dates them (src/outbox/outbox-store.ts)',
+  'workbox-362':
+    'entries are only put at the end and taken in their order: nobody shifts, pops or dates them (src/outbox/outbox-store.ts)',
+  'workbox-372': 'an entry is a request, and what belongs to it is in its headers (src/policy/outbox-entry.ts)',
+  'workbox-373': 'entries are only put at the end: nothing goes before what came earlier (src/outbox/outbox-store.ts)',
   'grpc-380': 'one attempt is a policy: it leaves requests alone (src/policy/eligibility.ts)',
   ...allOf(
     'no fixed number limits the attempts that a policy names; while requests keep failing the circuit divides them, by attemptsDivisor (README.md)',
@@ -116,26 +123,6 @@ export const OTHERWISE_BY_HAND: Readonly<Record<string, string>> = {
   'nurago-230': 'a server’s own time is spread upwards by a quarter at most, not by 50 ms (src/policy/policy.ts)',
 };
 
-const OUTBOX = 'waits for the outbox: so far no request is stored';
-
-/** Rows that ask for what there is not yet: id of the row → what it waits for. */
-export const NOT_YET: Readonly<Record<string, string>> = {
-  ...allOf(
-    OUTBOX,
-    'workbox-351 workbox-353 workbox-354 workbox-355 workbox-358 workbox-360 workbox-361 ' +
-      'workbox-362 workbox-363 workbox-364 workbox-369 workbox-371 workbox-372 workbox-373 workbox-374 workbox-375 workbox-376',
-  ),
-};
-
-/** The same of the faults that were reported of others, and of the rows of `rows.md`, `row 56` and so on. */
-export const FAULTS_NOT_YET: Readonly<Record<string, string>> = {
-  ...allOf(OUTBOX, 'B032 B034 B092 B094 B095 B097 B098 B100 B101 B102 B104 B106 B115'),
-};
-export const ROWS_NOT_YET: Readonly<Record<string, string>> = {
-  'row 56':
-    'waits for the outbox and the offline page; that requests wait for the network is shown (test/engine/offline.test.ts)',
-};
-
 /** What is decided otherwise of reported faults. */
 export const FAULTS_OTHERWISE: Readonly<Record<string, string>> = {
   B043:
@@ -145,7 +132,7 @@ export const FAULTS_OTHERWISE: Readonly<Record<string, string>> = {
   B035: 'a retry is the same request, which no hook changes, so there is none that could be ignored (README.md, classify)',
 };
 
-/** Cases of which a part is shown, and what is not: it waits for something, or the engine is known to do it differently. */
+/** Cases of which a part is shown, and what is not. */
 export const PARTLY: Readonly<Record<string, string>> = {
   'row 22': 'a time that a server names is spread upwards, so the wait may be a quarter more than its cap (README.md)',
   'row 39': 'a time that a server names is spread upwards, so the wait may be a quarter more than its cap (README.md)',
@@ -165,7 +152,4 @@ export const PARTLY: Readonly<Record<string, string>> = {
   'row 51': 'the waits of `download` are capped at 10 s, as all of the defaults are',
   'cockatiel-305':
     'that a circuit is half-open is told by the event of its opening (openUntil) and by `from` of the next, by none of its own',
-  B036: 'that the key is the same when a stored request is sent waits for the outbox',
-  B110: 'that a page is told what could not be stored waits for the outbox',
-  B112: 'that a page is told what could not be stored waits for the outbox',
 };

@@ -6,6 +6,7 @@ import { has } from '../../src/protocol/shape.ts';
 
 const request = { id: 'e7', at: 1, method: 'GET', url: 'https://a.test/', group: 'data', elapsedMs: 2 };
 const notice = { at: 1, origin: 'https://a.test', group: 'data' };
+const entry = { at: 1, id: 'o1', outbox: 'orders', method: 'POST', url: 'https://a.test/' };
 /** What each must have; what is optional is left out. */
 const LEAST: { readonly [Type in LayerEvent['type']]: object } = {
   'retry-scheduled': { ...request, attempt: 1, delayMs: 5, cause: 'status', by: 'backoff' },
@@ -19,6 +20,9 @@ const LEAST: { readonly [Type in LayerEvent['type']]: object } = {
   'hold-ended': notice,
   'circuit-changed': { ...notice, from: 'closed', to: 'open' },
   'budget-exhausted': notice,
+  queued: entry,
+  'queue-sent': { ...entry, status: 201, sends: 1 },
+  'queue-failed': { ...entry, reason: 'refused', sends: 1 },
 };
 const OTHERS: readonly unknown[] = [undefined, null, true, [], {}, 5n];
 const fields = Object.entries(LEAST).flatMap(([type, least]) => Object.keys(least).map((field) => ({ type, field })));
