@@ -115,10 +115,10 @@ test('B101 an order waits for what is before it until that has expired', async (
   await expect
     .poll(
       async () => {
-        await sendNow(page);
+        await page.evaluate(() => window.sf.retries?.retryNow());
         return list(page);
       },
-      { intervals: [200] },
+      { intervals: [200], timeout: 12_000 },
     )
     .toMatchObject([{ state: 'failed', reason: 'expired' }, { state: 'sent' }]);
   expect(await eventsOf(page, 'queue-failed')).toMatchObject([{ reason: 'expired' }]);
@@ -236,14 +236,18 @@ test('`addKey` gives each order one key, on every attempt and on every later sen
   }
   const first = wires.map((wire) => keys(wire));
   const after = wires.map((wire) => {
-    site.replan(wire.id, [{ status: 503 }, { status: 201 }]);
+    site.replan(wire.id, [{ status: 409 }, { status: 201 }]);
     return wire;
   });
   await expect
-    .poll(async () => {
-      await sendNow(page);
-      return states(page);
-    })
+    .poll(
+      async () => {
+        await sendNow(page);
+        return states(page);
+      },
+      // Its circuit may be open.
+      { timeout: 15_000 },
+    )
     .toEqual(['sent', 'sent']);
   for (const [index, wire] of after.entries()) {
     const all = new Set([...(first[index] ?? []), ...keys(wire)]);

@@ -80,6 +80,8 @@ async function checkAll(browser) {
     await site.shut();
     const before = await page.run(runOf);
     await keep(page, ['e', 'f']);
+    // The request for the second has had the first sent in vain: it waits for a second or two.
+    await sleep(3_000);
     if (browser.stopWorkers) {
       await browser.stopWorkers();
       await site.open();
