@@ -51,7 +51,14 @@ async function checkAll(browser) {
   await page.run(async () => {
     while (!('sf' in window)) await new Promise((resolve) => setTimeout(resolve, 50));
   });
-  const { state } = await page.run(() => window.sf.connect('/outbox.sw.js'));
+  const state = await page.run(async () => {
+    // A browser that has just been started may take longer than a page waits for its worker.
+    for (let left = 5; ; left -= 1) {
+      const { state } = await window.sf.connect('/outbox.sw.js');
+      if (state === 'controlled' || left === 0) return state;
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+  });
   if (state !== 'controlled') throw new Error(`the page is ${state}`);
 
   await check('orders with a key are kept while the port is closed, and none without', async () => {
