@@ -1,0 +1,117 @@
+import { RetryLayerError } from '../policy/index.js';
+import type { Plans } from '../worker/routes.js';
+import { throughPlugins } from './plugins.js';
+import type { InterceptWith } from './retries.js';
+import { isFetch } from './retry-handler.js';
+import type { Handler, Strategy } from './strategy.js';
+
+/** What is left where nobody waits any more, because the strategy has answered from its cache. */
+const BACKGROUND = { attempts: 2, totalMs: 10_000 };
+/** Files are installed one after the other, and the new version waits for all of them. */
+const INSTALL_MS = 10_000;
+
+/** Does the strategy wait for an answer, take one if it comes, or has it failed without? */
+type Wanted = 'now' | 'in-background' | 'no-more';
+
+const retrying = new WeakSet<Strategy>();
+
+/** Gives every handler that the strategy makes a `fetch` that retries; the strategy itself goes on as it is. */
+export function addRetries(
+  strategy: Strategy,
+  plans: Plans,
+  intercept: InterceptWith,
+  onFault: (fault: unknown) => void,
+): void {
+  if (retrying.has(strategy)) {
+    const message = 'strategy must not have retries already; call withRetry once for each';
+    throw new RetryLayerError('bad-option', message, 'strategy');
+  }
+  retrying.add(strategy);
+  const handle = strategy._handle;
+  strategy._handle = (request, handler) => {
+    let wanted: Wanted = 'now';
+    equip(
+      handler,
+      toStarter(strategy, handler, plans, intercept, () => wanted),
+      onFault,
+    );
+    const handled = handle.call(strategy, request, handler);
+    // A strategy of your own may answer without a promise.
+    void Promise.resolve(handled).then(
+      () => {
+        wanted = 'in-background';
+      },
+      () => {
+        wanted = 'no-more';
+      },
+    );
+    return handled;
+  };
+}
+
+/** `undefined`: the request is left alone, which the strategy can do by itself. */
+type ToStart = (request: Request) => (() => Promise<Response>) | undefined;
+
+function equip(handler: Handler, toStart: ToStart, onFault: (fault: unknown) => void): void {
+  const alone = handler.fetch.bind(handler);
+  const preloadAlone = handler.getPreloadResponse?.bind(handler);
+
+  /** With retries; what fails in here before anything is sent leaves the request alone. */
+  function started(request: Request): Promise<Response> | undefined {
+    let start: ReturnType<ToStart>;
+    try {
+      start = toStart(request);
+    } catch (fault) {
+      onFault(fault);
+    }
+    const answer = start?.();
+    // Also when the strategy has failed, so that what is still under way can be told to its plugins.
+    if (answer) handler.waitUntil(answer.catch(() => {}));
+    return answer;
+  }
+
+  handler.fetch = (input) => {
+    const request = typeof input === 'string' ? new Request(input) : input;
+    return started(request) ?? alone(request);
+  };
+  if (preloadAlone) {
+    handler.getPreloadResponse = async () => {
+      const preloaded = await preloadAlone();
+      return preloaded && (started((handler.event as FetchEvent).request) ?? preloaded);
+    };
+  }
+}
+
+function toStarter(
+  strategy: Strategy,
+  handler: Handler,
+  plans: Plans,
+  intercept: InterceptWith,
+  wanted: () => Wanted,
+): ToStart {
+  const event = isFetch(handler.event) ? handler.event : undefined;
+  const installMs = handler.event.type === 'install' ? INSTALL_MS : Number.POSITIVE_INFINITY;
+  return (request) => {
+    const plugins = throughPlugins(strategy, handler, request);
+    const start = intercept(plans, {
+      through: plugins.through,
+      amend({ isGone, ...call }) {
+        const totalMs = () => Math.min(call.ceilingMs?.() ?? call.policy.totalMs, installMs);
+        return {
+          ...call,
+          mostAttempts: () => (wanted() === 'in-background' ? BACKGROUND.attempts : call.policy.attempts),
+          ceilingMs() {
+            if (wanted() === 'now') return totalMs();
+            return wanted() === 'no-more' ? 0 : Math.min(totalMs(), BACKGROUND.totalMs);
+          },
+          // The strategy knows what to do without a network: it has a cache, or a queue.
+          waitsOffline: false,
+          // Of what may be queued in the end the queue is told, page or no page.
+          ...(isGone && !handler.hasCallback('fetchDidFail') ? { isGone } : {}),
+          keepAlive: (work) => void handler.waitUntil(work.catch(() => {})),
+        };
+      },
+    })(request, event);
+    return start && (() => plugins.told(start));
+  };
+}
