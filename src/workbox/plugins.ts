@@ -9,7 +9,7 @@ export interface Plugins {
   through(send: Fetch): Fetch;
   /**
    * Tells the others how it ended, once: an attempt that is followed by another is no failure yet, and
-   * `BackgroundSyncPlugin` would send again what has succeeded meanwhile.
+   * `BackgroundSyncPlugin` would send again what has succeeded meanwhile. Throws at once what `start` throws.
    */
   told(start: () => Promise<Response>): Promise<Response>;
 }
@@ -35,25 +35,29 @@ export function throughPlugins({ fetchOptions }: Strategy, handler: Handler, req
       return options === undefined ? send(made) : send(made, options);
     },
 
-    async told(start) {
+    told(start) {
       // In the end nothing is left to be read of the request itself.
       const originalRequest = tellsFailure ? request.clone() : undefined;
-      try {
-        let response = await start();
-        if (sent === undefined) return response;
-        for (const change of handler.iterateCallbacks('fetchDidSucceed')) {
-          response = await change({ event, request: sent, response });
-        }
-        return response;
-      } catch (error) {
-        if (sent && originalRequest && !isCalledOff(error)) await tellFailure(error as Error, sent, originalRequest);
-        throw error;
-      } finally {
-        forget(sent);
-        forget(originalRequest);
-      }
+      return ended(start(), originalRequest);
     },
   };
+
+  async function ended(answered: Promise<Response>, originalRequest: Request | undefined): Promise<Response> {
+    try {
+      let response = await answered;
+      if (sent === undefined) return response;
+      for (const change of handler.iterateCallbacks('fetchDidSucceed')) {
+        response = await change({ event, request: sent, response });
+      }
+      return response;
+    } catch (error) {
+      if (sent && originalRequest && !isCalledOff(error)) await tellFailure(error as Error, sent, originalRequest);
+      throw error;
+    } finally {
+      forget(sent);
+      forget(originalRequest);
+    }
+  }
 
   async function tellFailure(error: Error, last: Request, originalRequest: Request): Promise<void> {
     for (const told of handler.iterateCallbacks('fetchDidFail')) {

@@ -1,4 +1,4 @@
-import type { Ports } from '../engine/index.js';
+import { createWarner, type Ports } from '../engine/index.js';
 import { RetryLayerError, type RetryOptions } from '../policy/index.js';
 import { createHub, type Hub } from '../worker/hub.js';
 import { createInbox } from '../worker/inbox.js';
@@ -48,12 +48,21 @@ export function createRetries(): Retries {
   let options: SharedOptions | undefined;
   let hub: Hub | undefined;
   let isPlanned = false;
+  // Its own, because the hub itself may be what fails.
+  const warn = createWarner();
+  const onFault = (fault: unknown): void => warn('a request was answered without retries because of a fault', fault);
 
   /** Listeners have to be there when the script has run, and microtasks belong to that. */
   function plan(): void {
     if (isPlanned) return;
     isPlanned = true;
-    queueMicrotask(theHub);
+    queueMicrotask(() => {
+      try {
+        theHub();
+      } catch (fault) {
+        onFault(fault);
+      }
+    });
   }
 
   function theHub(): Hub {
@@ -64,7 +73,7 @@ export function createRetries(): Retries {
   }
 
   const intercept: InterceptWith = (plans, { through, amend }) => {
-    const { engine, calls, secret, pulse, csp, teller, isRetired, isPaused, onVerdict, onFault } = theHub();
+    const { engine, calls, secret, pulse, csp, teller, isRetired, isPaused, onVerdict } = theHub();
     const { ports } = engine;
     const own = through ? { ...engine, ports: { ...ports, fetch: through(ports.fetch) } } : engine;
     return createIntercept({
@@ -89,8 +98,6 @@ export function createRetries(): Retries {
     });
   };
 
-  const onFault = (fault: unknown): void => theHub().onFault(fault);
-
   /** What is said of a route, checked. */
   function plansOf(policy: RetryOptions): Plans {
     checkRetry(policy, 'policy');
@@ -108,7 +115,7 @@ export function createRetries(): Retries {
       options = given;
       plan();
     },
-    retryHandler: (policy = {}) => createRetryHandler(plansOf(policy), intercept),
+    retryHandler: (policy = {}) => createRetryHandler(plansOf(policy), intercept, onFault),
     withRetry(strategy, policy = {}) {
       addRetries(toStrategy(strategy), plansOf(policy), intercept, onFault);
       return strategy;

@@ -8,13 +8,21 @@ export type RetryHandler = (options: {
   readonly event: ExtendableEvent;
 }) => Promise<Response>;
 
-export function createRetryHandler(plans: Plans, intercept: InterceptWith): RetryHandler {
+export function createRetryHandler(
+  plans: Plans,
+  intercept: InterceptWith,
+  onFault: (fault: unknown) => void,
+): RetryHandler {
   return async ({ request, event }) => {
     const fetched = isFetch(event) ? event : undefined;
-    const start = intercept(plans, {})(request, fetched);
-    if (start) return start();
+    let answer: Promise<Response> | undefined;
+    try {
+      answer = intercept(plans, {})(request, fetched)?.();
+    } catch (fault) {
+      onFault(fault);
+    }
     // What is left alone is still this handler's to answer.
-    return (request.mode === 'navigate' && (await preload(fetched))) || fetch(request);
+    return answer ?? ((request.mode === 'navigate' && (await preload(fetched))) || fetch(request));
   };
 }
 

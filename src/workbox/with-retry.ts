@@ -56,18 +56,17 @@ function equip(handler: Handler, toStart: ToStart, onFault: (fault: unknown) => 
   const alone = handler.fetch.bind(handler);
   const preloadAlone = handler.getPreloadResponse?.bind(handler);
 
-  /** With retries; what fails in here before anything is sent leaves the request alone. */
+  /** With retries; `undefined`: without, also if something of ours fails before anything is sent. */
   function started(request: Request): Promise<Response> | undefined {
-    let start: ReturnType<ToStart>;
     try {
-      start = toStart(request);
+      const answer = toStart(request)?.();
+      // Also when the strategy has failed, so that its plugins are told of what is still under way.
+      if (answer) handler.waitUntil(answer.catch(() => {}));
+      return answer;
     } catch (fault) {
       onFault(fault);
+      return undefined;
     }
-    const answer = start?.();
-    // Also when the strategy has failed, so that what is still under way can be told to its plugins.
-    if (answer) handler.waitUntil(answer.catch(() => {}));
-    return answer;
   }
 
   handler.fetch = (input) => {

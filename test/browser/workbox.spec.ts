@@ -16,7 +16,12 @@ const FAULTS = {
   'Retry-After: 1, 200': { steps: [{ ...BUSY, retryAfter: 1 }, FINE], status: 200, hits: 2, waits: 1_000 },
   'always 503': { steps: [BUSY], status: 503, hits: 4 },
   'POST with a key: 503, 200': { steps: [BUSY, FINE], init: KEYED, status: 200, hits: 2 },
-  'POST without a key: 503, 200': { steps: [BUSY, FINE], init: { method: 'POST', body: 'order' }, status: 503, hits: 1 },
+  'POST without a key: 503, 200': {
+    steps: [BUSY, FINE],
+    init: { method: 'POST', body: 'order' },
+    status: 503,
+    hits: 1,
+  },
 } as const;
 
 const WORKERS = {
