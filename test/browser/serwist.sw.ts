@@ -1,17 +1,20 @@
 import { BackgroundSyncPlugin, CacheFirst, NetworkFirst, NetworkOnly, Serwist, StaleWhileRevalidate } from 'serwist';
 import { constant, retryHandler, withRetry } from '../../src/workbox/index.ts';
 
-const policy = { backoff: constant(50) };
+const { searchParams } = new URL(location.href);
+const policy = { backoff: constant(Number(searchParams.get('wait') ?? 50)) };
 const queue = new BackgroundSyncPlugin('orders', { onSync: async () => {} });
 const handlers = {
   NetworkFirst: withRetry(new NetworkFirst(), policy),
   NetworkOnly: withRetry(new NetworkOnly(), policy),
   StaleWhileRevalidate: withRetry(new StaleWhileRevalidate(), policy),
   CacheFirst: withRetry(new CacheFirst(), policy),
+  'NetworkFirst-timeout': withRetry(new NetworkFirst({ networkTimeoutSeconds: 0.4 }), policy),
+  'NetworkOnly-timeout': withRetry(new NetworkOnly({ networkTimeoutSeconds: 0.4 }), policy),
+  'NetworkOnly-timeout-queue': withRetry(new NetworkOnly({ networkTimeoutSeconds: 0.4, plugins: [queue] }), policy),
   'NetworkOnly-queue': withRetry(new NetworkOnly({ plugins: [queue] }), policy),
   retryHandler: retryHandler(policy),
 };
-const { searchParams } = new URL(location.href);
 const precached = searchParams.get('precache');
 const serwist = new Serwist({
   skipWaiting: true,

@@ -1,11 +1,10 @@
 import type { BrowserContext, Page } from '@playwright/test';
-import { expect, header, test } from '../support/browser.ts';
+import { expect, header, stopWorker, test, underPolicy } from '../support/browser.ts';
 
 const BUSY = { status: 503, body: 'busy' };
 const LOST = { reset: 'headers' } as const;
 const FINE = { body: 'fine' };
 const HTML = { headers: { 'content-type': 'text/html' }, body: '<!doctype html><p id="shown">shown</p>' };
-const NEVER = { stall: 'headers' } as const;
 
 const KEYED = { method: 'POST', body: 'order', headers: { 'Idempotency-Key': 'k1' } };
 
@@ -221,72 +220,74 @@ test('workbox CacheOnly: nothing is sent', async ({ site, open }) => {
   expect(wire.hits()).toHaveLength(0);
 });
 
-test('workbox NetworkFirst: at its timeout the cache answers, and the background has two attempts', async ({
-  site,
-  open,
-}) => {
-  const page = await open('workbox.sw.js?wait=600');
-  const wire = site.plan([FINE]);
-  const path = `${wire.path}?s=NetworkFirst-timeout`;
-  await get(page, path);
-  await expect.poll(() => page.evaluate((path) => caches.match(path).then(Boolean), path)).toBe(true);
-  site.replan(wire.id, [BUSY]);
-  const startedAt = Date.now();
-  expect(await get(page, path)).toMatchObject({ status: 200, body: 'fine' });
-  expect(Date.now() - startedAt).toBeLessThan(600);
-  await expect.poll(() => page.evaluate(() => window.sf.told.at(-1))).toMatchObject({ type: 'gave-up', attempts: 2 });
-  expect(wire.hits()).toHaveLength(2);
-  site.replan(wire.id, [BUSY, { body: 'new' }]);
-  await get(page, path);
-  await expect.poll(() => page.evaluate((path) => caches.match(path).then((hit) => hit?.text()), path)).toBe('new');
-});
+for (const worker of Object.keys(WORKERS)) {
+  test(`${worker} NetworkFirst: at its timeout the cache answers, and the background has two attempts`, async ({
+    site,
+    open,
+  }) => {
+    const page = await open(`${worker}.sw.js?wait=600`);
+    const wire = site.plan([FINE]);
+    const path = `${wire.path}?s=NetworkFirst-timeout`;
+    await get(page, path);
+    await expect.poll(() => page.evaluate((path) => caches.match(path).then(Boolean), path)).toBe(true);
+    site.replan(wire.id, [BUSY]);
+    const startedAt = Date.now();
+    expect(await get(page, path)).toMatchObject({ status: 200, body: 'fine' });
+    expect(Date.now() - startedAt).toBeLessThan(600);
+    await expect.poll(() => page.evaluate(() => window.sf.told.at(-1))).toMatchObject({ type: 'gave-up', attempts: 2 });
+    expect(wire.hits()).toHaveLength(2);
+    site.replan(wire.id, [BUSY, { body: 'new' }]);
+    await get(page, path);
+    await expect.poll(() => page.evaluate((path) => caches.match(path).then((hit) => hit?.text()), path)).toBe('new');
+  });
 
-test('workbox NetworkFirst: at its timeout without a cached answer the retries are waited for', async ({
-  site,
-  open,
-}) => {
-  const page = await open('workbox.sw.js?wait=300');
-  const wire = site.plan([BUSY, BUSY, FINE]);
-  expect(await get(page, `${wire.path}?s=NetworkFirst-timeout`)).toMatchObject({ status: 200, body: 'fine' });
-  expect(wire.hits()).toHaveLength(3);
-});
+  test(`${worker} NetworkFirst: at its timeout without a cached answer the retries are waited for`, async ({
+    site,
+    open,
+  }) => {
+    const page = await open(`${worker}.sw.js?wait=300`);
+    const wire = site.plan([BUSY, BUSY, FINE]);
+    expect(await get(page, `${wire.path}?s=NetworkFirst-timeout`)).toMatchObject({ status: 200, body: 'fine' });
+    expect(wire.hits()).toHaveLength(3);
+  });
 
-test('workbox NetworkOnly: its timeout ends the retries', async ({ site, open }) => {
-  const page = await open('workbox.sw.js?wait=1500');
-  const wire = site.plan([BUSY, FINE]);
-  expect(await get(page, `${wire.path}?s=NetworkOnly-timeout`)).toHaveProperty('error');
-  await expect.poll(() => page.evaluate(() => window.sf.told.at(-1))).toMatchObject({ type: 'gave-up', attempts: 1 });
-  await page.waitForTimeout(1_800);
-  expect(wire.hits()).toHaveLength(1);
-});
+  test(`${worker} NetworkOnly: its timeout ends the retries`, async ({ site, open }) => {
+    const page = await open(`${worker}.sw.js?wait=1500`);
+    const wire = site.plan([BUSY, FINE]);
+    expect(await get(page, `${wire.path}?s=NetworkOnly-timeout`)).toHaveProperty('error');
+    await expect.poll(() => page.evaluate(() => window.sf.told.at(-1))).toMatchObject({ type: 'gave-up', attempts: 1 });
+    await page.waitForTimeout(1_800);
+    expect(wire.hits()).toHaveLength(1);
+  });
 
-test('workbox NetworkOnly: an attempt that is under way at its timeout is the last, and queued only if it fails', async ({
-  site,
-  open,
-  context,
-}) => {
-  const page = await open('workbox');
-  const wire = site.plan([{ ...FINE, delayMs: 800 }]);
-  expect(await get(page, `${wire.path}?s=NetworkOnly-timeout-queue`, KEYED)).toHaveProperty('error');
-  await page.waitForTimeout(800);
-  expect(await inWorker(context, 'queued')).toEqual([]);
-  site.replan(wire.id, [{ ...LOST, delayMs: 800 }]);
-  expect(await get(page, `${wire.path}?s=NetworkOnly-timeout-queue`, KEYED)).toHaveProperty('error');
-  await expect.poll(() => inWorker(context, 'queued')).toEqual(['order']);
-  expect(wire.hits()).toHaveLength(1);
-});
+  test(`${worker} NetworkOnly: an attempt that is under way at its timeout is the last, and queued only if it fails`, async ({
+    site,
+    open,
+    context,
+  }) => {
+    const page = await open(worker);
+    const wire = site.plan([{ ...FINE, delayMs: 800 }]);
+    expect(await get(page, `${wire.path}?s=NetworkOnly-timeout-queue`, KEYED)).toHaveProperty('error');
+    await page.waitForTimeout(800);
+    expect(await inWorker(context, 'queued')).toEqual([]);
+    site.replan(wire.id, [{ ...LOST, delayMs: 800 }]);
+    expect(await get(page, `${wire.path}?s=NetworkOnly-timeout-queue`, KEYED)).toHaveProperty('error');
+    await expect.poll(() => inWorker(context, 'queued')).toEqual(['order']);
+    expect(wire.hits()).toHaveLength(1);
+  });
 
-test('workbox NetworkFirst: offline the cache answers at once', async ({ site, open, context }) => {
-  const page = await open('workbox');
-  const wire = site.plan([FINE]);
-  const path = `${wire.path}?s=NetworkFirst`;
-  await get(page, path);
-  await expect.poll(() => page.evaluate((path) => caches.match(path).then(Boolean), path)).toBe(true);
-  await context.setOffline(true);
-  const startedAt = Date.now();
-  expect(await get(page, path)).toMatchObject({ body: 'fine' });
-  expect(Date.now() - startedAt).toBeLessThan(1_000);
-});
+  test(`${worker} NetworkFirst: offline the cache answers at once`, async ({ site, open, context }) => {
+    const page = await open(worker);
+    const wire = site.plan([FINE]);
+    const path = `${wire.path}?s=NetworkFirst`;
+    await get(page, path);
+    await expect.poll(() => page.evaluate((path) => caches.match(path).then(Boolean), path)).toBe(true);
+    await context.setOffline(true);
+    const startedAt = Date.now();
+    expect(await get(page, path)).toMatchObject({ body: 'fine' });
+    expect(Date.now() - startedAt).toBeLessThan(1_000);
+  });
+}
 
 test('workbox: URLs that a page lists to be cached are retried as well', async ({ site, open }) => {
   const page = await open('workbox');
@@ -319,8 +320,28 @@ test('workbox: pages pause retries, end waits, and say what one call asks for', 
   expect(wire.hits()).toHaveLength(1);
 });
 
-test('workbox: NEVER answers end as a strategy’s own timeout says', async ({ site, open }) => {
+test('workbox: what the worker’s own policy forbids fails as before, is not retried and is nobody’s fault', async ({
+  site,
+  open,
+}) => {
+  const page = await open(underPolicy("connect-src 'self'", { worker: 'workbox' }));
+  const wire = site.plan([FINE]);
+  for (const strategy of ['NetworkOnly', 'retryHandler']) {
+    const url = `${site.secondOrigin}${wire.path}?s=${strategy}`;
+    expect(await get(page, url)).toHaveProperty('error');
+  }
+  expect(await page.evaluate(() => window.sf.told)).toEqual([]);
+  const own = `${wire.path}?s=NetworkOnly`;
+  expect(await get(page, own)).toMatchObject({ status: 200 });
+});
+
+test('workbox: state outlives the worker, and is shared with it', async ({ site, open }) => {
   const page = await open('workbox');
-  const wire = site.plan([NEVER]);
-  expect(await get(page, `${wire.path}?s=NetworkOnly-timeout`)).toHaveProperty('error');
+  const wire = site.plan([{ ...BUSY, retryAfter: 60 }]);
+  expect(await get(page, `${wire.path}?s=NetworkOnly`)).toMatchObject({ status: 503 });
+  await expect.poll(() => page.evaluate(() => window.sf.events.map(({ type }) => type))).toContain('hold-started');
+  await stopWorker(page);
+  await expect
+    .poll(() => page.evaluate(() => window.sf.retries?.status()))
+    .toMatchObject({ origins: [{ group: 'data' }] });
 });

@@ -208,6 +208,42 @@ describe('a strategy', () => {
     expect(response.status).toBe(200);
   });
 
+  test('a file that is being installed has ten seconds', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    script = [status(503), status(503), status(503), status(200)];
+    const wait = constant(6_000);
+    const { strategy } = createStrategy();
+    const event = { type: 'install', waitUntil: () => {} } as unknown as ExtendableEvent;
+    const policy = { backoff: wait };
+    const answer = retries.withRetry(strategy, policy).handle({ request: new Request(URL_), event });
+    await vi.advanceTimersByTimeAsync(9_000);
+    expect([(await answer).status, sent.length]).toEqual([503, 2]);
+    vi.useRealTimers();
+  });
+
+  test('what the page has called off is not told as a failure', async () => {
+    const fetchDidFail = vi.fn();
+    script = [status(503)];
+    await settle();
+    const waiting = createStrategy({ plugins: [{ fetchDidFail }] });
+    const say = (message: Parameters<typeof toMessage>[0]) =>
+      scope.dispatch('message', {
+        data: toMessage(message),
+        source: { id: 'page', postMessage: () => {} },
+        ports: [],
+        waitUntil: () => {},
+      });
+    retries.withRetry(waiting.strategy, { backoff: constant(20_000) });
+    await settle();
+    say({ kind: 'call', id: 'a', url: URL_, method: 'GET', asked: '#~sf=ia' });
+    const request = new Request(URL_);
+    const answer = waiting.strategy.handle({ request, event: fetchEvent(request) });
+    await settle();
+    say({ kind: 'abort', id: 'a' });
+    await expect(answer).rejects.toMatchObject({ name: 'AbortError' });
+    expect([fetchDidFail.mock.calls.length, sent.length]).toEqual([0, 1]);
+  });
+
   test('plugins hear of the last failure only', async () => {
     const told: string[] = [];
     const plugins = [
