@@ -5,13 +5,18 @@ import type { InterceptWith } from './retries.js';
 import { isFetch } from './retry-handler.js';
 import type { Handler, Strategy } from './strategy.js';
 
-/** What is left where nobody waits any more, because the strategy has answered from its cache. */
-const BACKGROUND = { attempts: 2, totalMs: 10_000 };
-/** Files are installed one after the other, and the new version waits for all of them. */
-const INSTALL_MS = 10_000;
-
 /** Does the strategy wait for an answer, take one if it comes, or has it failed without? */
 type Wanted = 'now' | 'in-background' | 'no-more';
+
+const ANY = Number.POSITIVE_INFINITY;
+/** What a request may have at most, besides what its policy says. */
+const LIMITS: Readonly<Record<Wanted | 'install', { readonly attempts: number; readonly totalMs: number }>> = {
+  now: { attempts: ANY, totalMs: ANY },
+  // Files are installed one after the other, and the new version waits for all of them.
+  install: { attempts: ANY, totalMs: 10_000 },
+  'in-background': { attempts: 2, totalMs: 10_000 },
+  'no-more': { attempts: ANY, totalMs: 0 },
+};
 
 const retrying = new WeakSet<Strategy>();
 
@@ -89,20 +94,16 @@ function toStarter(
   wanted: () => Wanted,
 ): ToStart {
   const event = isFetch(handler.event) ? handler.event : undefined;
-  const installMs = handler.event.type === 'install' ? INSTALL_MS : Number.POSITIVE_INFINITY;
+  const limits = () => LIMITS[wanted() === 'now' && handler.event.type === 'install' ? 'install' : wanted()];
   return (request) => {
     const plugins = throughPlugins(strategy, handler, request);
     const start = intercept(plans, {
       through: plugins.through,
-      amend({ isGone, ...call }) {
-        const totalMs = () => Math.min(call.ceilingMs?.() ?? call.policy.totalMs, installMs);
+      amend({ isGone, ceilingMs = () => ANY, ...call }) {
         return {
           ...call,
-          mostAttempts: () => (wanted() === 'in-background' ? BACKGROUND.attempts : call.policy.attempts),
-          ceilingMs() {
-            if (wanted() === 'now') return totalMs();
-            return wanted() === 'no-more' ? 0 : Math.min(totalMs(), BACKGROUND.totalMs);
-          },
+          mostAttempts: () => limits().attempts,
+          ceilingMs: () => Math.min(ceilingMs(), limits().totalMs),
           // The strategy knows what to do without a network: it has a cache, or a queue.
           waitsOffline: false,
           // Of what may be queued in the end the queue is told, page or no page.

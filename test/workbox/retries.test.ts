@@ -260,12 +260,24 @@ describe('a strategy', () => {
     expect(told).toEqual(['lost x']);
   });
 
-  test('a plugin that throws before anything is sent fails each attempt', async () => {
+  test('a plugin that throws before anything is sent fails the attempt, and nothing is queued', async () => {
     const requestWillFetch = vi.fn(async () => {
       throw new Error('no token');
     });
-    await expect(handled(createStrategy({ plugins: [{ requestWillFetch }] }))).rejects.toThrow('no token');
-    expect(sent).toHaveLength(0);
+    const fetchDidFail = vi.fn();
+    await expect(handled(createStrategy({ plugins: [{ requestWillFetch, fetchDidFail }] }))).rejects.toThrow(
+      'no token',
+    );
+    expect([requestWillFetch.mock.calls.length, sent.length, fetchDidFail.mock.calls.length]).toEqual([4, 0, 0]);
+  });
+
+  test('the last real answer is given, whatever plugins do to a later attempt', async () => {
+    const requestWillFetch = vi.fn(async (): Promise<Request> => {
+      throw new Error('no token');
+    });
+    requestWillFetch.mockImplementationOnce(async () => new Request(URL_));
+    script = [status(503)];
+    expect((await handled(createStrategy({ plugins: [{ requestWillFetch }] }))).status).toBe(503);
   });
 });
 
