@@ -12,6 +12,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   page: file('src/page/index.ts'),
   fetch: file('src/fetch/index.ts'),
   worker: file('src/worker/index.ts'),
+  workbox: file('src/workbox/index.ts'),
   policy: file('src/policy/index.ts'),
   sim: file('src/sim/index.ts'),
 };

@@ -118,7 +118,7 @@ test('every snippet compiles against the package', () => {
     .filter(({ file }) => file !== undefined && files.has(file.fileName))
     .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
   expect(problems).toEqual([]);
-}, 30_000);
+}, 60_000);
 
 /** A backoff as the builder calls that make it. */
 function written(backoff: (typeof DEFAULTS)['backoff']): string {

@@ -13,6 +13,7 @@ const entries = {
   steadfetch: 'dist/page.js',
   'steadfetch/fetch': 'dist/fetch.js',
   'steadfetch/worker': 'dist/worker.js',
+  'steadfetch/workbox': 'dist/workbox.js',
   'steadfetch/policy': 'dist/policy.js',
   'steadfetch/sim': 'dist/sim.js',
   'steadfetch/dropin.js': 'dist/dropin.js',

@@ -38,6 +38,8 @@ export interface Call {
   readonly classify?: Classifier;
   /** The longest that all of it may take now, whatever the policy says. @defaultValue as long as that says */
   readonly ceilingMs?: () => number;
+  /** The most attempts that it may have now, whatever the policy says. @defaultValue as many as that says */
+  readonly mostAttempts?: () => number;
   /** Told each step that a user can notice. Never throws. */
   readonly tell: (step: Step) => void;
   /** Keeps the worker alive for work that outlasts the answer. */

@@ -251,12 +251,13 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     const record = book.look(target.key);
     const { circuit } = record;
     const { notBefore } = target;
+    const attempts = Math.min(policy.attempts, call.mostAttempts?.() ?? policy.attempts);
     const decision = afterFailure({
       outcome,
       elsewhere: failed !== target,
       request: target.facts,
-      policy,
-      attempt: passing ? policy.attempts : counted,
+      policy: { ...policy, attempts },
+      attempt: passing ? attempts : counted,
       alike,
       now: now(),
       deadline: deadline(),
@@ -264,7 +265,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       circuit: {
         state: stateOf(target),
         parked: stateOf(target) !== 'closed' && parks(record, at),
-        attempts: attemptsAllowed(circuit, policy.attempts, guards.circuit),
+        attempts: attemptsAllowed(circuit, attempts, guards.circuit),
       },
       online: ports.isOnline(),
       affordable: book.affords(target.key, cost),

@@ -1,4 +1,13 @@
-import { createClassifier, type Engine, observe, serve, type Teller, toFacts, type Would } from '../engine/index.js';
+import {
+  type Call,
+  createClassifier,
+  type Engine,
+  observe,
+  serve,
+  type Teller,
+  toFacts,
+  type Would,
+} from '../engine/index.js';
 import type { Outbox } from '../outbox/index.js';
 import { groupOf, skipReason } from '../policy/eligibility.js';
 import type { RequestFacts } from '../policy/index.js';
@@ -37,6 +46,8 @@ export interface Surroundings {
   readonly isPaused: () => boolean | Promise<boolean>;
   /** In place of retries: told what there would have been. */
   readonly onObserved: ((would: Would) => void) | undefined;
+  /** Adds what else is known of a call. */
+  readonly amend?: (call: Call) => Call;
   readonly onVerdict: (problem: unknown) => void;
   readonly onFault: (fault: unknown) => void;
 }
@@ -99,7 +110,7 @@ export function createIntercept(around: Surroundings): Intercept {
       const signal = event === undefined ? request.signal : abortId && calls.signalOf(clientId, abortId);
       const startedAt = ports.now();
       const offlinePage = around.offlinePage?.fits(facts) ? around.offlinePage : undefined;
-      const call = {
+      const known: Call = {
         request,
         facts,
         policy,
@@ -121,6 +132,7 @@ export function createIntercept(around: Surroundings): Intercept {
         keepAlive: (work: Promise<unknown>) => event?.waitUntil(work),
         ...(first ? { first } : {}),
       };
+      const call = around.amend?.(known) ?? known;
       if (isKept && around.outbox && found?.outbox) return settled(around.outbox.answer(call, found.outbox), abortId);
       if (onObserved) return settled(observe(call, engine, onObserved));
       const racing = event !== undefined && request.method === 'GET' && isRaced(found?.race);

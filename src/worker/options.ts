@@ -116,7 +116,8 @@ export interface Candidate {
   readonly sameOrigin: boolean;
 }
 
-const retry = (value: unknown, path: string): void => {
+/** How something is retried, or `false`. */
+export const checkRetry = (value: unknown, path: string): void => {
   if (value === false) return;
   checkRetryOptions(value, path);
   for (const [index, origin] of (value.mirrors ?? []).entries()) {
@@ -127,7 +128,7 @@ const retry = (value: unknown, path: string): void => {
 };
 
 const defaults = (value: unknown, path: string): void => {
-  retry(value, path);
+  checkRetry(value, path);
   const { mirrors } = Object(value) as RetryOptions;
   // By default every request of a page is meant, those to other sites as well.
   if (mirrors?.length) refuse(mirrors, `${path}.mirrors`, 'must belong to a route', 'name what the mirrors have');
@@ -179,7 +180,7 @@ const routeObject = object(
   {
     match,
     methods: arrayOf(method, { min: 1 }),
-    retry,
+    retry: checkRetry,
     classify: func,
     classifyBody: flag,
     raceNetwork: flag,

@@ -1,33 +1,17 @@
 import { clientsClaim } from 'workbox-core/clientsClaim.js';
-import {
-  createEngine,
-  createGossip,
-  createGuardNotices,
-  createOriginBook,
-  createOriginStore,
-  createTeller,
-  createWarner,
-  type GuardListener,
-  platformPorts,
-} from '../engine/index.js';
 import { createOutbox, createOutboxStore } from '../outbox/index.js';
-import { CIRCUIT_DEFAULTS, RetryLayerError, resolveBudget } from '../policy/index.js';
-import { type LayerStatus, type OutboxItem, type OutboxWish, VERSION } from '../protocol/index.js';
+import { RetryLayerError } from '../policy/index.js';
+import type { LayerStatus, OutboxItem, OutboxWish } from '../protocol/index.js';
 import { type IsRaced, routeInBrowser } from './browser-routing.js';
-import { createCalls } from './calls.js';
-import { createCspGuard } from './csp.js';
 import { createDeliveries, type Deliveries } from './deliveries.js';
+import { createHub, PAUSED } from './hub.js';
 import { createInbox, type OutboxAnswer, type Wish } from './inbox.js';
 import { createIntercept, preload } from './intercept.js';
-import { createMailbox } from './mailbox.js';
 import { watchNeighbours } from './neighbours.js';
-import { createNotes } from './notes.js';
 import { createOfflinePage } from './offline-page.js';
 import { checkLayerOptions, type RetryLayerOptions } from './options.js';
-import { createPulse } from './pulse.js';
 import { compileRoutes } from './routes.js';
 import { isSampled } from './sample.js';
-import { createSecret } from './secret.js';
 import { toStaticRoutes } from './static-routes.js';
 
 /** Retries for every fetch of the pages that this worker controls. */
@@ -68,70 +52,20 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
   // In Node, where somebody tests a configuration, there is nothing of a worker; nothing is asked of it before `listen`.
   const scope = (globalThis.self ?? globalThis) as unknown as ServiceWorkerGlobalScope;
   const findPlan = compileRoutes(options);
-  const guards = {
-    budget: resolveBudget(options.budget),
-    circuit: { ...CIRCUIT_DEFAULTS, ...options.circuit },
-  };
-  const warn = createWarner();
-  const store = createOriginStore();
-  const csp = createCspGuard(scope, store, platformPorts, warn);
-  const notes = createNotes(csp.store, platformPorts.sleep);
-  const secret = createSecret(notes, scope.registration.scope);
-  const ports = { ...platformPorts, fetch: csp.fetch };
-  const calls = createCalls(ports.now);
-  const pulse = createPulse(ports.now);
-  const mailbox = createMailbox(scope.clients, ports.now, (problem) => warn('an event could not be sent', problem));
-  const teller = createTeller(mailbox, ports.now, options.onEvent, (problem) =>
-    warn('an event could not be told, or onEvent threw', problem),
-  );
-  const notice: GuardListener = createGuardNotices(ports, (record) => book.look(record), teller.notice);
-  const engine = createEngine({
-    ports,
-    guards,
-    createBook: (onGuard) =>
-      createOriginBook(
-        notes.store,
-        ports,
-        guards,
-        (problem) => warn('the database cannot be used, so retry budgets last only as long as this worker', problem),
-        onGuard,
-      ),
-    onGuard(change) {
-      notice(change);
-      if (change.by === 'us') gossip.tell({ kind: 'guards', record: change.after });
-    },
-    onSuccess: ({ origin, group }) => gossip.tell({ kind: 'success', origin, group }),
-  });
-  const { book, parking } = engine;
-  const gossip = createGossip(
-    {
-      guards: ({ record }) => book.merge(record),
-      success: parking.release,
-      'retry-now': ({ origin }) => engine.retryNow(origin),
-      pause: () => notes.set(PAUSED, true),
-      resume: () => notes.set(PAUSED, undefined),
-      reset: ({ origin }) => void book.reset(origin),
-    },
-    (problem) => warn('other workers cannot be told', problem),
-  );
-  const onFault = (fault: unknown) => warn('a request was answered without retries because of a fault', fault);
+  const hub = createHub(scope, options);
+  const { engine, teller, notes, secret, csp, warn, onFault, isPaused } = hub;
   const isOff = (clientId: string): boolean =>
-    retired || (clientId !== '' && !isSampled(clientId, options.sample ?? 1));
-  const isPaused = (): boolean | Promise<boolean> => {
-    if (notes.isLoaded()) return notes.get(PAUSED) === true;
-    const limit = ports.sleep(PAUSED_MS);
-    return Promise.race([notes.loaded().finally(limit.cancel), limit.done]).then(() => notes.get(PAUSED) === true);
-  };
+    hub.isRetired() || (clientId !== '' && !isSampled(clientId, options.sample ?? 1));
   let isRaced: IsRaced = () => false;
   const keeps = options.mode !== 'observe' && options.routes?.some((route) => route.outbox);
   const outbox = keeps
     ? createOutbox({
-        store: createOutboxStore(ports.now),
+        store: createOutboxStore(engine.ports.now),
         engine,
         origin: scope.location.origin,
         prepare: options.prepare,
         locks: scope.navigator?.locks,
-        isPaused: () => retired || notes.get(PAUSED) === true,
+        isPaused: () => hub.isRetired() || notes.get(PAUSED) === true,
         tell: teller.notice,
         onQueued: () => void deliveries?.register(),
         onFault: (fault) => warn('the outbox has met a problem', fault),
@@ -148,9 +82,9 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     scope,
     engine,
     findPlan,
-    calls,
+    calls: hub.calls,
     secret,
-    pulse,
+    pulse: hub.pulse,
     csp,
     teller,
     isRaced: (match) => isRaced(match),
@@ -159,38 +93,16 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     isOff,
     isPaused,
     onObserved: options.mode === 'observe' ? teller.observed : undefined,
-    onVerdict: (problem) => warn('classify threw or gave no verdict, so the rules decided', problem),
+    onVerdict: hub.onVerdict,
     onFault,
   });
 
-  const status = (): LayerStatus => ({
-    version: VERSION,
-    counters: teller.counters(),
-    paused: notes.get(PAUSED) === true,
-    mode: options.mode ?? 'retry',
-    ...book.status(),
-  });
+  const status = (): LayerStatus => ({ ...hub.status(), mode: options.mode ?? 'retry' });
 
-  function online(event?: ExtendableEvent): void {
-    engine.device.changed(ports.now());
-    engine.retryNow();
-    deliveries?.send(event, true);
-  }
-
-  /** A browser gives a registration that is made again the worker that was to go. */
+  /** With what the hub knows nothing of. */
   function revive(): void {
-    if (!retired) return;
-    retired = false;
-    store.revive();
-    outbox?.revive();
-    gossip.open();
-  }
-
-  async function retire(): Promise<void> {
-    retired = true;
-    gossip.close();
-    await scope.registration.unregister();
-    await Promise.all([store.destroy(), outbox?.destroy(), offlinePage?.destroy()]);
+    if (hub.isRetired()) outbox?.revive();
+    hub.revive();
   }
 
   async function ask(wish: OutboxWish, event?: ExtendableEvent): Promise<OutboxAnswer> {
@@ -200,32 +112,10 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     return { items, waiting };
   }
 
-  function carryOut(wish: Wish, clientId: string, event: ExtendableEvent): unknown {
-    switch (wish.kind) {
-      case 'beat':
-        return pulse.beat(clientId);
-      case 'online':
-        return online(event);
-      case 'retry-now':
-        gossip.tell(wish);
-        deliveries?.send(event, true);
-        return engine.retryNow(wish.origin);
-      case 'abort':
-        return calls.abort(clientId, wish.id);
-      case 'call':
-        return calls.announce(clientId, wish);
-      case 'withdraw':
-        return calls.withdraw(clientId, wish.id);
-      case 'pause':
-      case 'resume':
-        gossip.tell(wish);
-        return notes.set(PAUSED, wish.kind === 'pause' ? true : undefined);
-      case 'reset':
-        gossip.tell(wish);
-        return book.reset(wish.origin);
-      case 'retire':
-        return retire();
-    }
+  async function carryOut(wish: Wish, clientId: string, event: ExtendableEvent): Promise<void> {
+    const done = hub.carryOut(wish, clientId);
+    if (wish.kind === 'online' || wish.kind === 'retry-now') deliveries?.send(event, true);
+    await Promise.all([done, ...(wish.kind === 'retire' ? [outbox?.destroy(), offlinePage?.destroy()] : [])]);
   }
 
   function onFetch(event: FetchEvent): void {
@@ -266,9 +156,12 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
         waiting: (await outbox?.waiting()) ?? 0,
       };
     };
-    scope.addEventListener('message', createInbox(mailbox, { welcome, status, outbox: ask, carryOut }, warn));
+    scope.addEventListener('message', createInbox(hub.mailbox, { welcome, status, outbox: ask, carryOut }, warn));
     // Not in Chromium, which has no such event in workers.
-    scope.addEventListener('online', () => online());
+    scope.addEventListener('online', () => {
+      hub.online();
+      deliveries?.send(undefined, true);
+    });
     deliveries?.listen();
     offlinePage?.listen();
     const staticRoutes = toStaticRoutes(options.routes ?? [], scope.location.origin);
@@ -287,7 +180,6 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     }
   }
   let listening = false;
-  let retired = false;
 
   return {
     listen,
@@ -313,11 +205,6 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     status,
   };
 }
-
-/** Kept: whoever has paused retries does not expect the next worker to go on. */
-const PAUSED = 'paused';
-/** A worker that was just started waits as long as this to learn whether it is; its records are waited for as long. */
-const PAUSED_MS = 20;
 
 /** A document that is left alone has been asked for already: without this the browser would ask once more. */
 function takePreload(event: FetchEvent): (() => Promise<Response>) | undefined {

@@ -54,7 +54,7 @@ export function compileRoutes(options: RetryLayerOptions): FindPlan {
 }
 
 /** Navigations have defaults of their own, so every route has a plan for either kind. */
-interface Plans {
+export interface Plans {
   readonly navigation: Plan;
   readonly other: Plan;
 }
@@ -67,7 +67,7 @@ function compile(route: Route, options: RetryLayerOptions) {
 }
 
 /** What a route does not say is inherited of the layer. */
-function planFor(
+export function planFor(
   { match, methods = OUTBOX_METHODS, retry = {}, name, raceNetwork, outbox, ...route }: Partial<Route>,
   { defaults = {}, ...layer }: RetryLayerOptions,
 ): Plans {
