@@ -62,6 +62,15 @@ export const RECIPES = {
         );
         await cli('init', 'public/', '--check');
       },
+      'a new drop-in is taken over though the worker stays as it is': async (app) => {
+        const page = await open(app);
+        const file = join(app.folder, 'public/steadfetch.dropin.js');
+        const before = readFileSync(file, 'utf8');
+        writeFileSync(file, `${before}// another version`);
+        await page.evaluate(async () => (await navigator.serviceWorker.ready).update());
+        await page.waitForFunction(async () => (await navigator.serviceWorker.ready).waiting !== null);
+        writeFileSync(file, before);
+      },
       'a drop-in of another version: the console says what to run, --check fails, init mends it': async (app) => {
         const file = join(app.folder, 'public/steadfetch.dropin.js');
         const now = readFileSync(file, 'utf8');
