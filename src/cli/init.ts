@@ -26,8 +26,9 @@ interface Plan {
 }
 
 /** Writes what is missing, old or not edited, all of it or, where something of somebody else is in the way, nothing. */
-export function init({ force, ...wanted }: Wanted & { readonly force: boolean }, around: Surroundings): number {
-  const target = existing(wanted.directory, around.cwd);
+export function init({ force, ...asked }: Wanted & { readonly force: boolean }, around: Surroundings): number {
+  const target = existing(asked.directory, around.cwd);
+  const wanted = withPage(asked, target);
   const plans = planAll(wanted, target, around, force);
   const refusals = plans.flatMap(({ refusal }) => refusal ?? []);
   if (refusals.length > 0) throw new CommandError(refusals.join('\nsteadfetch: '));
@@ -49,8 +50,9 @@ export function init({ force, ...wanted }: Wanted & { readonly force: boolean },
 }
 
 /** Says what is missing or of another version, and what to run. */
-export function check(wanted: Wanted, around: Surroundings): number {
-  const target = existing(wanted.directory, around.cwd);
+export function check(asked: Wanted, around: Surroundings): number {
+  const target = existing(asked.directory, around.cwd);
+  const wanted = withPage(asked, target);
   const faults = planAll(wanted, target, around, false).flatMap(({ name, fault }) => (fault ? [{ name, fault }] : []));
   if (faults.length === 0) {
     around.print(`steadfetch ${VERSION}: ${wanted.directory} has it`);
@@ -61,10 +63,14 @@ export function check(wanted: Wanted, around: Surroundings): number {
   return 1;
 }
 
+/** A copy that is there is kept up with, whether or not it is asked for once more. */
+const withPage = (wanted: Wanted, target: string): Wanted => ({
+  ...wanted,
+  page: wanted.page || versionOf(read(join(target, PAGE)) ?? '') !== undefined,
+});
+
 function planAll(wanted: Wanted, target: string, around: Surroundings, force: boolean): readonly Plan[] {
-  // A copy that is there is kept up with, whether or not it is asked for once more.
-  const page = wanted.page || versionOf(read(join(target, PAGE)) ?? '') !== undefined;
-  const copies = [{ name: DROPIN, built: 'dropin.js' }, ...(page ? [{ name: PAGE, built: 'page.js' }] : [])];
+  const copies = [{ name: DROPIN, built: 'dropin.js' }, ...(wanted.page ? [{ name: PAGE, built: 'page.js' }] : [])];
   return [
     planWorker(wanted.worker, read(join(target, wanted.worker)), force),
     ...copies.map(({ name, built }) => {

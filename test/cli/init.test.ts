@@ -74,7 +74,9 @@ describe('the next time', () => {
     const texts = names.map((name) => site.read(name));
     for (const name of names) site.write(name, older(site.read(name)));
     // The page side is kept up with though it is not asked for again.
-    expect(site.run('init', 'public/')).toMatchObject({ code: 0, complaints: '' });
+    const { code, printed } = site.run('init', 'public/');
+    expect(code).toBe(0);
+    expect(printed).toContain("from '/steadfetch.page.js'");
     expect(names.map((name) => site.read(name))).toEqual(texts);
   });
 

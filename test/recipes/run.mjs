@@ -83,7 +83,9 @@ async function install(recipes, tarball) {
     join(temp, 'package.json'),
     JSON.stringify({ name: 'recipes', private: true, type: 'module', workspaces: recipes }),
   );
-  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'], temp);
+  const installing = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  // A registry that does not answer is asked once more; a second failure is final.
+  await run('npm', installing, temp).catch(() => run('npm', installing, temp));
 }
 
 async function driveAll(recipes) {
