@@ -76,6 +76,7 @@ export function withEvent(trace: Trace, event: RequestEvent): Trace {
       return { ...trace, gaveUp: event };
     case 'hedge-launched':
     case 'recovered':
+    case 'resumed':
       return trace;
   }
 }

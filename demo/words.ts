@@ -99,6 +99,8 @@ function requestSentence(event: RequestEvent, trace: Trace | undefined): string 
       return `${who} takes long: attempt ${event.attempt} was sent beside it.`;
     case 'recovered':
       return `${who} recovered: ${event.status} on attempt ${event.attempts}, after ${duration(event.elapsedMs)}.`;
+    case 'resumed':
+      return `${who} goes on with byte ${event.fromByte}, where its download broke off.`;
     case 'gave-up': {
       const tries = event.attempts === 1 ? 'one attempt' : `${event.attempts} attempts`;
       const gets = event.lastStatus === undefined ? 'the network’s error' : `the last answer, ${event.lastStatus}`;

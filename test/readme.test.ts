@@ -2,7 +2,14 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-import { BUDGET_DEFAULTS, CIRCUIT_DEFAULTS, DEFAULTS, NAVIGATION_DEFAULTS, presets } from '../src/policy/index.ts';
+import {
+  BUDGET_DEFAULTS,
+  CIRCUIT_DEFAULTS,
+  DEFAULTS,
+  NAVIGATION_DEFAULTS,
+  presets,
+  resolvePolicy,
+} from '../src/policy/index.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(`${root}README.md`, 'utf8');
@@ -31,9 +38,19 @@ describe('the tables of defaults say what the code says', () => {
     ['retryNonIdempotent', DEFAULTS.retryNonIdempotent],
     ['maxReplayBytes', DEFAULTS.maxReplayBytes],
     ['mediaRanges', DEFAULTS.mediaRanges],
+    ['resume', DEFAULTS.resume],
   ] as const) {
     test(name, () => expect(rows.get(name)?.[0]).toBe(String(value)));
   }
+  test('holdBody', () => {
+    const { holdBody } = resolvePolicy({ holdBody: true }, DEFAULTS);
+    const written = JSON.stringify(holdBody)
+      .replaceAll('"', '')
+      .replace('{', '{ ')
+      .replace(':', ': ')
+      .replace('}', ' }');
+    expect(rows.get('holdBody')?.[0]).toBe(`${DEFAULTS.holdBody}; true is ${written}`);
+  });
   for (const [name, value] of Object.entries(BUDGET_DEFAULTS)) {
     test(`budget.${name}`, () => expect(rows.get(`budget.${name}`)?.[0]).toMatch(new RegExp(`^${value}\\b`)));
   }
@@ -54,11 +71,11 @@ describe('the tables of defaults say what the code says', () => {
   }
   for (const name of ['api', 'quick', 'download'] as const) {
     test(`presets.${name}`, () => {
-      const { attempts, backoff, totalMs } = presets[name];
+      const { attempts, backoff, totalMs, resume } = presets[name];
       const of = backoff?.kind === 'full-jitter' && backoff.of.kind === 'exponential' ? backoff.of : undefined;
       const waits = `full jitter over ${of?.baseMs} × ${of?.factor}, at most ${of?.maxMs}`;
       const time = totalMs === undefined ? '' : `, totalMs ${totalMs}`;
-      expect(rows.get(name)?.[1]).toBe(`attempts ${attempts}, ${waits}${time}`);
+      expect(rows.get(name)?.[1]).toBe(`attempts ${attempts}, ${waits}${time}${resume ? ', resume' : ''}`);
     });
   }
   test('every preset has a row', () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { rangeOf } from './range.ts';
 import { toRetryAfter } from './retry-after.ts';
 import type { Step } from './step.ts';
 
@@ -38,11 +39,14 @@ export async function carryOut(step: Step, { req, res, received, extraHeaders }:
     return;
   }
 
-  const status = step.status ?? (step.redirect === undefined ? 200 : 302);
-  const body = bodyOf(step, status);
+  const asked = step.status ?? (step.redirect === undefined ? 200 : 302);
+  const whole = bodyOf(step, asked);
+  const range = step.ranges === true && asked === 200 ? rangeOf(req, whole.length, step) : undefined;
+  const { status = asked, headers: rangeHeaders = {}, from = 0 } = range ?? {};
+  const body = whole.subarray(from);
   // Whatever stands in front of this handler may have set some; only the plan decides what is on the wire.
   for (const name of res.getHeaderNames()) res.removeHeader(name);
-  res.writeHead(status, headersOf(step, status, body, extraHeaders));
+  res.writeHead(status, headersOf(step, status, body, { ...extraHeaders, ...rangeHeaders }));
 
   if (step.endless === true && hasBody(req, status)) return pour(res, gone);
   const isWhole = step.stall === undefined && step.reset === undefined && step.truncate !== true;
@@ -52,7 +56,7 @@ export async function carryOut(step: Step, { req, res, received, extraHeaders }:
   }
 
   res.flushHeaders();
-  await written(res, isWhole ? body : body.subarray(0, Math.floor(body.length / 2)));
+  await written(res, isWhole ? body : body.subarray(0, step.sentBytes ?? Math.floor(body.length / 2)));
   if (step.stall === 'body') {
     if (await waited(step.stallMs ?? STALL_MS, gone)) req.socket.destroy();
   } else if (await waited(BEFORE_CUT_MS, gone)) {

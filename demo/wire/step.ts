@@ -20,6 +20,10 @@ export interface Step {
   readonly reset?: 'headers' | 'body';
   /** Declares the whole length, sends half of it, then closes in an orderly way. */
   readonly truncate?: boolean;
+  /** How many bytes are sent before the body stalls, is reset or truncated: half of it unless given. */
+  readonly sentBytes?: number;
+  /** Answers `Range: bytes=n-` with the rest (206, or 416 if there is none), and with the whole if its `If-Range` is not the step's `ETag`. */
+  readonly ranges?: boolean;
   /** A length to declare in place of the true one. */
   readonly contentLength?: number;
   /** 64 KiB every 10 ms until the client leaves. */
@@ -99,6 +103,8 @@ const RULES: { readonly [Field in keyof Step]-?: Rule } = {
   stallMs: wholeNumber(0, LONGEST_TIMER_MS),
   reset: place,
   truncate: flag,
+  sentBytes: wholeNumber(0, MOST_BYTES),
+  ranges: flag,
   contentLength: wholeNumber(0, Number.MAX_SAFE_INTEGER),
   endless: flag,
   redirect: headerText,
@@ -118,6 +124,13 @@ function problemOf(step: unknown): string | undefined {
   if (endings.length > 1) return `only one of "${endings.join('" and "')}" can happen`;
   if (step.body !== undefined && step.bytes !== undefined) return 'only one of "body" and "bytes" can be sent';
   if (step.stallMs !== undefined && step.stall === undefined) return '"stallMs" needs "stall"';
+  if (
+    step.sentBytes !== undefined &&
+    !['stall', 'reset'].some((end) => step[end] === 'body') &&
+    step.truncate !== true
+  ) {
+    return '"sentBytes" needs a body that stalls, is reset or truncated';
+  }
   return undefined;
 }
 

@@ -2,6 +2,7 @@ import type { Outcome, RetryPolicy } from '../policy/index.js';
 import { isListed, type Verdict } from '../policy/outcome.js';
 import { carriesFreshness } from '../policy/retry-after.js';
 import type { Classifier } from './classify.js';
+import { held } from './hold-body.js';
 
 /** One attempt that has come to something: its outcome as data beside the real object it stands for. */
 export type Landing =
@@ -14,12 +15,15 @@ export async function land(
   sent: Promise<Response>,
   {
     policy,
+    holds = false,
     now,
     classify,
     onHeaders,
     isCalledOff,
   }: {
     readonly policy: RetryPolicy;
+    /** Does an answer count only once its body is there, where the policy says so? @defaultValue false */
+    readonly holds?: boolean;
     readonly now: () => number;
     readonly classify: Classifier | undefined;
     /** Told before anybody looks at the answer, which may take its time. */
@@ -31,6 +35,7 @@ export async function land(
   let response: Response;
   try {
     response = await sent;
+    if (holds && policy.holdBody && !isListed(response.status, policy)) await held(response, policy.holdBody);
   } catch (error) {
     const outcome = { kind: 'network-error' } as const;
     return { attempt, outcome: classify && !isCalledOff() ? await judged(outcome, { error }) : outcome, error };

@@ -22,6 +22,10 @@ export interface Call {
   readonly first?: Promise<Response | undefined>;
   /** The browser is asking for it already, and gives what it gets to attempt 1: that one is neither held nor refused. */
   readonly raced?: boolean;
+  /** Attempts that count as made before the first. @defaultValue 0 */
+  readonly spent?: number;
+  /** May the answer be a stream of ours? Not where such a one may end early without a word. @defaultValue it may */
+  readonly streams?: boolean;
   /** Ends it: nothing further is sent, and the answer is the signal's reason. */
   readonly signal?: AbortSignal;
   /** Has whoever asked gone away? Asked before each further attempt. @defaultValue nobody goes */
@@ -53,6 +57,7 @@ export type Step =
   | { readonly type: 'hedge-launched'; readonly attempt: number }
   | { readonly type: 'waiting' | 'released'; readonly cause: WaitCause }
   | { readonly type: 'recovered'; readonly attempts: number; readonly status: number }
+  | { readonly type: 'resumed'; readonly resumptions: number; readonly fromByte: number }
   | {
       readonly type: 'gave-up';
       readonly attempts: number;

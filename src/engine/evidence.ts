@@ -140,7 +140,12 @@ export function createEvidence(
 
 /** Whoever may not read an answer cannot tell good from bad, nor a lost connection from an answer that is refused. */
 export const saysNothing = (landing: Landing, { choosy }: RequestFacts): boolean =>
-  'response' in landing ? landing.response.type === 'opaque' || neverSent(landing) : choosy;
+  'response' in landing
+    ? landing.response.type === 'opaque' || neverSent(landing)
+    : choosy || isUnfixable(landing.outcome);
+
+/** Is it a network error that no retry can fix, says the user's own function? Then it is not the server's. */
+export const isUnfixable = ({ kind, verdict }: Outcome): boolean => kind === 'network-error' && verdict === 'deliver';
 
 /** No answer of a server has this type: the worker itself may not ask for it. */
 const neverSent = (landing: Landing): boolean => 'response' in landing && landing.response.type === 'error';

@@ -17,3 +17,4 @@ export { createDatabase } from './store/database.js';
 export { createOriginStore, type OriginStore } from './store/origin-store.js';
 export { createTeller, type Teller } from './teller.js';
 export { createWarner, type Warner } from './warner.js';
+export { within } from './within.js';

@@ -15,6 +15,7 @@ import type { OriginStatus } from '../protocol/index.js';
 import { steadyClock } from './clock.js';
 import type { Ports, Sleep } from './ports.js';
 import type { OriginStore, Transition } from './store/origin-store.js';
+import { within } from './within.js';
 
 /** An origin and a group: what shares one record. */
 export interface OriginKey {
@@ -372,13 +373,3 @@ const toStatus = (
   heldUntil: hold.until > now ? hold.until : 0,
   heldPaths: Object.fromEntries(Object.entries(hold.paths).map(([path, { until }]) => [path, until])),
 });
-
-/** Rejects if `work` has not come to an end after `ms`. */
-async function within<T>(work: Promise<T>, ms: number, ports: Ports): Promise<T> {
-  const limit = ports.sleep(ms);
-  try {
-    return await Promise.race([work, limit.done.then(() => Promise.reject(new Error(`no answer within ${ms} ms`)))]);
-  } finally {
-    limit.cancel();
-  }
-}

@@ -18,7 +18,7 @@ import { keepBody } from './body.js';
 import type { Call, Engine } from './call.js';
 import { steadyClock } from './clock.js';
 import { cancelBody, discard } from './discard.js';
-import { type As, createEvidence, saysNothing } from './evidence.js';
+import { type As, createEvidence, isUnfixable, saysNothing } from './evidence.js';
 import { type Flights, keep, type Result, wholeAnswer } from './flights.js';
 import { nextLanding } from './next-landing.js';
 import type { Place } from './parking.js';
@@ -46,9 +46,11 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   /** What attempts were paid for, and out of whose budget. */
   const paid = new Map<number, { readonly cost: number; readonly target: Target }>();
   /** Attempts that count against the limit: those that failed while the device was offline do not. */
-  let counted = 0;
+  let counted = call.spent ?? 0;
   /** How often an attempt has failed by each status or cause: some allow fewer retries than others. */
   const failures = new Map<number | string, number>();
+  /** Has the last of them failed by something that says nothing about the server? */
+  let unfixable = false;
   /** The attempts up to this one are overdue: their answers are welcome, but nobody counts on them. */
   let overdueUpTo = 0;
   /** Attempts whose headers have come and whose answer is being looked at. */
@@ -190,6 +192,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       : sender.send(target, counted >= policy.attempts);
     flights.latest = land(attempt, sent, {
       policy,
+      holds: request.method !== 'HEAD',
       now: ports.now,
       classify: call.classify,
       onHeaders: () => answered.add(attempt),
@@ -421,6 +424,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   }
 
   const failedBy = (outcome: Outcome): void => {
+    unfixable = isUnfixable(outcome);
     failures.set(howOf(outcome), (failures.get(howOf(outcome)) ?? 0) + 1);
   };
 
@@ -481,7 +485,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   }
 
   function giveUp(reason: GiveUpReason): Result {
-    const counts = flights.response !== undefined || !facts.choosy;
+    const counts = !unfixable && (flights.response !== undefined || !facts.choosy);
     if (flights.launched > 0 && reason !== 'offline' && counts) evidence.failed();
     const status = counted > 0 ? flights.response?.status : undefined;
     call.tell({ type: 'gave-up', attempts: counted, status, reason });

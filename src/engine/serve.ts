@@ -1,6 +1,7 @@
 import type { Call, Engine } from './call.js';
 import { cancelBody } from './discard.js';
 import { createFlights, type Flights, type Result, wholeAnswer } from './flights.js';
+import { resumable } from './resume.js';
 import { run } from './run.js';
 
 /**
@@ -21,8 +22,13 @@ export async function serve(call: Call, engine: Engine, onFault: (fault: unknown
     flights.place?.leave();
     for (const late of flights.inFlight.values()) void late.then((landing) => dropUnless(result, landing));
   }
-  if ('response' in result) return result.response;
-  throw result.error;
+  if (!('response' in result)) throw result.error;
+  try {
+    return resumable(result.response, call, engine, (next, own) => serve(next, own, onFault));
+  } catch (fault) {
+    report(fault, onFault);
+    return result.response;
+  }
 }
 
 function report(fault: unknown, onFault: (fault: unknown) => void): void {

@@ -43,11 +43,13 @@ export function createTeller(
   };
 
   let observed: Counters['observed'];
+  let resumed = 0;
 
   const count = (step: Step, first: boolean): void => {
     if (step.type === 'attempt') counters.attempts += 1;
     if (step.type === 'attempt' && !first) counters[step.hedge ? 'hedges' : 'retries'] += 1;
     if (step.type === 'recovered') counters.recovered += 1;
+    if (step.type === 'resumed') resumed += 1;
     if (step.type === 'gave-up') {
       counters.gaveUp = { ...counters.gaveUp, [step.reason]: (counters.gaveUp[step.reason] ?? 0) + 1 };
     }
@@ -107,6 +109,7 @@ export function createTeller(
       gaveUp: { ...counters.gaveUp },
       untold: mailbox.untold(),
       ...(observed && { observed }),
+      ...(resumed > 0 && { resumed }),
     }),
   };
 }
@@ -141,6 +144,8 @@ function toEvent(step: Exclude<Step, { type: 'attempt' | 'budget-exhausted' }>, 
       return { type: step.type, ...about, cause: step.cause };
     case 'recovered':
       return { type: 'recovered', ...about, attempts: step.attempts, status: step.status };
+    case 'resumed':
+      return { type: 'resumed', ...about, resumptions: step.resumptions, fromByte: step.fromByte };
     case 'gave-up': {
       const { attempts, status, reason } = step;
       return { type: 'gave-up', ...about, attempts, ...(status === undefined ? {} : { lastStatus: status }), reason };

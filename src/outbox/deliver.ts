@@ -1,4 +1,4 @@
-import { type Call, type Engine, serve, toFacts } from '../engine/index.js';
+import { type Call, type Engine, type Ports, type Step, serve, toFacts, within } from '../engine/index.js';
 import { costOf } from '../policy/budget.js';
 import { DEFAULTS, type RetryPolicy } from '../policy/index.js';
 import type { OutboxEntry, Sent, StoredRequest } from '../policy/outbox-entry.js';
@@ -30,35 +30,36 @@ export async function deliver(
   { engine, origin, prepare, onFault }: Delivery,
 ): Promise<Sent> {
   const first = await send(entry.request);
-  if (first === 'lost' || (first.status !== 401 && first.status !== 403) || !prepare) return first;
+  if (typeof first === 'string' || (first.status !== 401 && first.status !== 403) || !prepare) return first;
   let prepared: StoredRequest | undefined;
   try {
-    prepared = await withKey(entry, body, prepare, engine);
+    prepared = await withKey(entry, body, prepare, engine.ports, origin);
   } catch (problem) {
     // Who is there may be asked elsewhere, and there is out of reach, too.
     onFault(problem);
-    return { ...first, status: 503 };
+    return { ...first, unprepared: true };
   }
   return prepared ? send(prepared) : first;
 
   async function send(stored: StoredRequest): Promise<Sent> {
     const caller = new AbortController();
+    let launched = false;
     const limit = engine.ports.sleep(SEND_MS);
     void limit.done.then(() => caller.abort());
+    const watch = ({ type }: Step): void => {
+      if (type === 'attempt') launched = true;
+      // Whatever it waits for, the entry can wait for it as well; and once sent, it is for us to say whether it goes again.
+      if (type === 'waiting') caller.abort();
+    };
     try {
-      const request = rebuild(stored, body, caller.signal);
+      const request = rebuild(stored, body, caller.signal, origin);
       const facts = toFacts(request, new URL(request.url), origin);
-      const call: Call = {
-        request,
-        facts,
-        policy: ONE_ATTEMPT,
-        group: entry.group,
-        tell: () => {},
-        keepAlive: () => {},
-      };
+      const { signal } = caller;
+      const { group } = entry;
+      const call: Call = { request, facts, policy: ONE_ATTEMPT, group, signal, tell: watch, keepAlive: () => {} };
       return await toSent(await serve(call, engine, onFault), engine, origin);
     } catch {
-      return 'lost';
+      return launched ? 'lost' : 'unsent';
     } finally {
       limit.cancel();
     }
@@ -78,21 +79,14 @@ export const costOfSend = ({ sends, status }: OutboxEntry, { guards }: Engine): 
   sends === 0 ? 0 : costOf(status === 429 || status === 503, guards.budget);
 
 /** Whatever it changes, its key stays: the server may have seen the request already. */
-async function withKey({ request }: OutboxEntry, body: ArrayBuffer, prepare: Prepare, { ports }: Engine) {
-  const limit = ports.sleep(PREPARE_MS);
-  const late = limit.done.then(() => {
-    throw new DOMException('prepare took too long', 'TimeoutError');
-  });
-  try {
-    const prepared = await Promise.race([prepare(rebuild(request, body, new AbortController().signal)), late]);
-    if (!prepared) return undefined;
-    const key = keyOf(request.headers);
-    const headers = new Headers(prepared.headers);
-    if (key) headers.set(...(key as [string, string]));
-    return { ...request, url: prepared.url, headers: [...headers] };
-  } finally {
-    limit.cancel();
-  }
+async function withKey({ request }: OutboxEntry, body: ArrayBuffer, prepare: Prepare, ports: Ports, origin: string) {
+  const asked = Promise.resolve(rebuild(request, body, new AbortController().signal, origin)).then(prepare);
+  const prepared = await within(asked, PREPARE_MS, ports);
+  if (!prepared) return undefined;
+  const key = keyOf(request.headers);
+  const headers = new Headers(prepared.headers);
+  if (key) headers.set(...(key as [string, string]));
+  return { ...request, url: prepared.url, headers: [...headers] };
 }
 
 async function toSent(response: Response, { ports }: Engine, origin: string): Promise<Sent> {

@@ -18,6 +18,8 @@ export interface Drain extends Delivery {
   readonly store: OutboxStore;
   /** Whose entries go. */
   readonly owner: () => string | undefined;
+  /** Does nobody else send, because a lock is held? Else whoever has leased an entry has the time of the lease. */
+  readonly alone: boolean;
   /** Nothing further is sent: offline, paused, retired, or the event that keeps the worker alive is about to end. */
   readonly isOver: () => boolean;
   /** Told what has become of an entry. */
@@ -30,22 +32,23 @@ const MOST_AT_ONCE = 3;
 const UNPAID_MS = 10_000;
 
 /**
- * Sends what may be sent now. Whoever calls it holds the lock, so that nobody else sends: an entry that is being sent
- * when it begins was left by somebody who is gone. Leased, sent, and taken off only when its server has said so. `hurry`:
- * what waits for a time of our own choice waits no longer.
+ * Sends what may be sent now. To whoever holds the lock an entry that is being sent when it begins was left by somebody
+ * who is gone. Leased, sent, and taken off only when its server has said so. `hurry`: what waits for a time of our own
+ * choice waits no longer.
  */
-export async function drain(around: Drain, hurry: boolean): Promise<void> {
+export async function drain(around: Drain, stored: readonly Numbered[], hurry: boolean): Promise<void> {
   const { store, engine, owner, isOver, onChange } = around;
   const { ports, book, guards } = engine;
   const entries = new Map<number, OutboxEntry>();
   const running = new Map<number, Promise<void>>();
   let broken = false;
 
-  for (const { seq, entry } of await store.all()) {
+  for (const { seq, entry } of stored) {
     const now = ports.now();
     entries.set(seq, hurry && entry.state === 'waiting' ? hastened(entry, now) : entry);
-    if (entry.state === 'sending') await change(seq, (left) => abandoned(left, ports.now()));
-    else if (isExpired(entry, now)) await change(seq, (left) => failed(left, 'expired', ports.now()));
+    if (isLeft(entry, now)) await change(seq, (left) => (isLeft(left, now) ? abandoned(left, now) : left));
+    else if (isExpired(entry, now))
+      await change(seq, (left) => (isExpired(left, now) ? failed(left, 'expired', now) : left));
   }
   for (;;) {
     const next = broken || isOver() || running.size >= MOST_AT_ONCE ? undefined : nextOne();
@@ -62,6 +65,10 @@ export async function drain(around: Drain, hurry: boolean): Promise<void> {
     }
     if (running.size === 0) return;
     await Promise.race(running.values());
+  }
+
+  function isLeft({ state, leaseUntil = 0 }: OutboxEntry, now: number): boolean {
+    return state === 'sending' && (around.alone || leaseUntil <= now);
   }
 
   function nextOne(): Numbered | undefined {
@@ -89,24 +96,29 @@ export async function drain(around: Drain, hurry: boolean): Promise<void> {
   async function send({ seq, entry }: Numbered): Promise<void> {
     const { key } = placeOf(entry);
     const cost = costOfSend(entry, engine);
-    const reservedAt = ports.now();
     if (cost > 0 && !book.affords(key, cost)) {
       await change(seq, (unpaid) => ({ ...unpaid, notBefore: ports.now() + UNPAID_MS }));
       return;
     }
-    const mine = await change(seq, (found) => (found.state === 'waiting' ? leased(found, ports.now()) : found));
-    if (mine?.state !== 'sending') return;
-    const body = await store.body(seq);
-    if (body?.byteLength !== mine.bytes) {
-      await change(seq, (found) => failed(found, 'damaged', ports.now()));
-      return;
-    }
+    // At once: others are about to pay as well.
+    const reservedAt = ports.now();
     if (cost > 0) book.record(key, { kind: 'retry-reserved', at: reservedAt, cost });
+    const refund = (launched: boolean): void => {
+      if (cost > 0) book.record(key, { kind: 'retry-refunded', at: ports.now(), cost, launched, reservedAt });
+    };
+    const body = await store.body(seq);
+    let taken = false;
+    const mine = await change(seq, (found) => {
+      // Somebody has cancelled it meanwhile, or has it, or it is not theirs who are there now.
+      if (found.state !== 'waiting' || found.owner !== owner()) return found;
+      taken = body?.byteLength === found.bytes;
+      return taken ? leased(found, ports.now()) : failed(found, 'damaged', ports.now());
+    });
+    if (mine === undefined || body === undefined || !taken) return refund(false);
     const sent = await deliver(mine, body, around);
     const after = await change(seq, (found) => settled(found, sent, ports.now(), ports.random));
-    if (cost > 0 && after?.state === 'sent') {
-      book.record(key, { kind: 'retry-refunded', at: ports.now(), cost, launched: true, reservedAt });
-    }
+    if (sent === 'unsent') refund(false);
+    else if (after?.state === 'sent') refund(true);
   }
 
   async function change(seq: number, step: (entry: OutboxEntry) => OutboxEntry): Promise<OutboxEntry | undefined> {

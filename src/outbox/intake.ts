@@ -1,11 +1,10 @@
-import { type Call, type Engine, type Step, serve } from '../engine/index.js';
+import { type Call, type Engine, type Step, serve, within } from '../engine/index.js';
 import { admit, refusal } from '../policy/admit.js';
 import { deadlineAt } from '../policy/deadline.js';
-import { isSafe } from '../policy/eligibility.js';
-import type { RetryPolicy } from '../policy/index.js';
+import { IDEMPOTENT_METHODS, skipReason } from '../policy/eligibility.js';
+import type { RequestFacts } from '../policy/index.js';
 import type { OutboxPolicy } from '../policy/outbox.js';
 import type { OutboxEntry } from '../policy/outbox-entry.js';
-import { retriesAllowed } from '../policy/outcome.js';
 import { toItem } from '../protocol/index.js';
 import { accepted, seeOther } from './answers.js';
 import { bytesOf, keyOf, toStored } from './stored-request.js';
@@ -22,6 +21,9 @@ export interface Intake {
   readonly onFault: (fault: unknown) => void;
 }
 
+/** A page that has not given all of a body by then gets its error. */
+const BODY_MS = 3_000;
+
 type Result = { readonly response: Response } | { readonly error: unknown };
 
 /**
@@ -30,53 +32,54 @@ type Result = { readonly response: Response } | { readonly error: unknown };
  */
 export async function takeIn(given: Call, policy: OutboxPolicy, around: Intake): Promise<Response> {
   const { engine, origin, keep, onFault } = around;
+  const { ports } = engine;
   // At once, so that nothing hangs on a body that somebody has read by then.
   const copy = bytesOf(given.request.clone(), policy.maxBytes);
-  const whose = await around.owner();
+  const whose = around.owner();
+  whose.catch(() => {});
   const call = policy.addKey ? withKey(given) : given;
   const repeatable = isRepeatable(call);
+  const retried = repeatable && skipReason(call.facts, call.policy) === undefined;
   let attempts = 0;
+  let gaveUp = false;
 
   const result: Result = isBarred(call, engine)
     ? { error: new TypeError('not sent, because the server cannot be reached now') }
-    : await attempt(repeatable ? call.policy : { ...call.policy, attempts: 1 });
+    : await attempt();
+  const lost = 'error' in result || gaveUp;
   const mayKeep = (attempts === 0 || repeatable) && !call.signal?.aborted;
-  if (!mayKeep || !isLost(result, call)) return passOn(result);
+  if (!lost || !mayKeep) return passOn(result);
   let entry: OutboxEntry;
   try {
-    const body = await copy;
+    const body = await within(copy, BODY_MS, ports);
     if (body === undefined) throw new DOMException(`more than maxBytes (${policy.maxBytes})`, 'QuotaExceededError');
-    entry = toEntry(call, policy, body.byteLength, whose, engine.ports.now());
+    entry = toEntry(call, policy, body.byteLength, await whose, ports.now());
     await keep(entry, body, policy);
   } catch (problem) {
     around.onNotStored(call, policy, attempts, problem);
-    return passOn(result);
+    // What nobody will deliver later is sent now, as it would have been without an outbox.
+    return passOn(attempts === 0 && ports.isOnline() && !gaveUp ? await attempt() : result);
   }
   if (policy.answer === 'error') return passOn(result);
   if ('response' in result) void result.response.body?.cancel().catch(() => {});
   return policy.page !== undefined && call.facts.navigation ? seeOther(policy.page, origin) : accepted(toItem(entry));
 
-  async function attempt(policy: RetryPolicy): Promise<Result> {
+  async function attempt(): Promise<Result> {
+    const once = retried ? call.policy : { ...call.policy, attempts: 1 };
     try {
       // Nobody waits for a device to come back online: the request is kept at once.
-      return { response: await serve({ ...call, policy, waitsOffline: false, tell: count }, engine, onFault) };
+      return { response: await serve({ ...call, policy: once, waitsOffline: false, tell: watch }, engine, onFault) };
     } catch (error) {
       return { error };
     }
   }
 
-  function count(step: Step): void {
+  function watch(step: Step): void {
     if (step.type === 'attempt') attempts += 1;
+    // An answer that is final, whoever says so, is the page's.
+    if (step.type === 'gave-up') gaveUp = true;
     call.tell(step);
   }
-}
-
-/** An answer that the policy would have retried is none. */
-function isLost(result: Result, { facts, policy }: Call): boolean {
-  if ('error' in result) return true;
-  const { status, headers } = result.response;
-  const time = { retryAfter: headers.get('Retry-After'), date: null, age: null };
-  return retriesAllowed({ kind: 'response', status, time }, facts, policy) > 0;
 }
 
 /** Is it certain that nothing sent now would be answered, or be welcome? */
@@ -91,14 +94,17 @@ function isBarred({ facts, policy, group }: Call, { ports, book, guards }: Engin
 
 /** A method that is idempotent, a key, or the user's own word (RFC 9110 §9.2.2). */
 const isRepeatable = ({ facts: { keyed, method }, policy }: Call): boolean =>
-  keyed || policy.retryNonIdempotent || isSafe(method) || method === 'PUT' || method === 'DELETE';
+  keyed || policy.retryNonIdempotent || (IDEMPOTENT_METHODS as readonly string[]).includes(method);
 
 const KEY = 'Idempotency-Key';
+
+/** Without CORS a browser sends no such header. */
+const mayHaveKey = ({ sameOrigin, mode }: RequestFacts): boolean => sameOrigin && mode !== 'no-cors';
 
 /** The key is on the first attempt already. A document's request is not rebuilt: it gets its key when it is kept. */
 function withKey(call: Call): Call {
   const { facts, request } = call;
-  if (facts.keyed || !facts.sameOrigin || facts.navigation || facts.mode === 'no-cors') return call;
+  if (facts.keyed || !mayHaveKey(facts) || facts.navigation) return call;
   const headers = new Headers(request.headers);
   headers.set(KEY, crypto.randomUUID());
   const { referrer, referrerPolicy } = request;
@@ -109,7 +115,7 @@ function withKey(call: Call): Call {
 function toEntry(call: Call, policy: OutboxPolicy, bytes: number, owner: string | undefined, now: number): OutboxEntry {
   const id = crypto.randomUUID();
   const stored = toStored(call.request);
-  const addsKey = policy.addKey && call.facts.sameOrigin && !keyOf(stored.headers);
+  const addsKey = policy.addKey && mayHaveKey(call.facts) && !keyOf(stored.headers);
   const { name, doneAt, maxAgeMs } = policy;
   const order = { outbox: name, url: `${name} ${stored.url}`, none: id }[policy.orderBy];
   return {

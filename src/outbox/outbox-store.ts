@@ -43,7 +43,7 @@ const NOTES = 'notes';
 const OWNER = 'owner';
 /** Flushed to the disk before it counts: an entry that is lost in a power failure was promised. */
 const STRICT = { durability: 'strict' } as const;
-/** Results are shown for as long as an entry may take, but not more of them. */
+/** Results are shown for as long as an entry may take, but of either kind not more of them. */
 const MAX_RESULTS = 100;
 
 export function createOutboxStore(now: () => number): OutboxStore {
@@ -58,6 +58,11 @@ export function createOutboxStore(now: () => number): OutboxStore {
     },
   });
 
+  const read = (stored: unknown): OutboxEntry | undefined => {
+    const entry = reviveEntry(stored, now());
+    return entry && URL.canParse(entry.request.url) ? entry : undefined;
+  };
+
   return {
     destroy: database.destroy,
     revive: database.revive,
@@ -66,10 +71,8 @@ export function createOutboxStore(now: () => number): OutboxStore {
         const tx = db.transaction([ENTRIES, BODIES], 'readwrite', STRICT);
         tx.done.catch(() => {});
         const entries = tx.objectStore(ENTRIES);
-        const kept = (await entries.getAll()).map((stored) => reviveEntry(stored, now()));
-        const refused = isLate()
-          ? 'it took too long'
-          : refuses(kept.filter((one) => one !== undefined && isPending(one)) as OutboxEntry[]);
+        const kept = (await entries.getAll()).flatMap((stored) => read(stored) ?? []);
+        const refused = isLate() ? 'it took too long' : refuses(kept.filter(isPending));
         if (refused !== undefined) {
           tx.abort();
           throw new DOMException(refused, 'QuotaExceededError');
@@ -81,27 +84,28 @@ export function createOutboxStore(now: () => number): OutboxStore {
         // Whoever asked was told that nothing was kept.
         const undo = db.transaction([ENTRIES, BODIES], 'readwrite', STRICT);
         await Promise.all([undo.objectStore(ENTRIES).delete(seq), undo.objectStore(BODIES).delete(seq), undo.done]);
+        throw new DOMException('it took too long', 'TimeoutError');
       }),
     all: () =>
       database.use(async (db) => {
         const tx = db.transaction([ENTRIES, BODIES], 'readwrite');
         const entries = tx.objectStore(ENTRIES);
-        const [keys, values] = await Promise.all([entries.getAllKeys(), entries.getAll()]);
-        const found: Numbered[] = [];
-        for (const [index, key] of keys.entries()) {
-          const entry = reviveEntry(values[index], now());
+        const work = async (): Promise<Numbered[]> => {
+          const [keys, values] = await Promise.all([entries.getAllKeys(), entries.getAll()]);
           // What another version has written, and we cannot read, is left to it.
-          if (entry !== undefined) found.push({ seq: key as number, entry });
-        }
-        const over = new Set(found.filter(({ entry }) => isOver(entry, now())));
-        const results = found.filter(({ entry }) => entry.state === 'sent');
-        for (const one of results.slice(0, -MAX_RESULTS)) over.add(one);
-        for (const { seq } of over) {
-          void entries.delete(seq);
-          void tx.objectStore(BODIES).delete(seq);
-        }
-        await tx.done;
-        return found.filter((one) => !over.has(one));
+          const found = keys.flatMap((key, index) => {
+            const entry = read(values[index]);
+            return entry ? [{ seq: key as number, entry }] : [];
+          });
+          const over = new Set(found.filter(({ entry }) => isOver(entry, now())));
+          for (const state of ['sent', 'failed']) {
+            for (const one of found.filter(({ entry }) => entry.state === state).slice(0, -MAX_RESULTS)) over.add(one);
+          }
+          await Promise.all([...over].flatMap(({ seq }) => [entries.delete(seq), tx.objectStore(BODIES).delete(seq)]));
+          return found.filter((one) => !over.has(one));
+        };
+        const [left] = await Promise.all([work(), tx.done]);
+        return left;
       }),
     body: (seq) =>
       database.use(async (db) => {
@@ -113,10 +117,11 @@ export function createOutboxStore(now: () => number): OutboxStore {
         const tx = db.transaction([ENTRIES, BODIES], 'readwrite', STRICT);
         tx.done.catch(() => {});
         const entries = tx.objectStore(ENTRIES);
-        const before = reviveEntry(await entries.get(seq), now());
-        const after = before && change(before);
-        if (after !== undefined && after !== before) await entries.put(after, seq);
-        if (before !== undefined && after === undefined) await entries.delete(seq);
+        const before = read(await entries.get(seq));
+        if (before === undefined) return undefined;
+        const after = change(before);
+        if (after === undefined) await entries.delete(seq);
+        else if (after !== before) await entries.put(after, seq);
         // What its server has taken is not sent any more; what has failed may be.
         if (after === undefined || after.state === 'sent') await tx.objectStore(BODIES).delete(seq);
         await tx.done;

@@ -1,4 +1,4 @@
-import type { Call, Engine } from '../engine/index.js';
+import { type Call, type Engine, within } from '../engine/index.js';
 import { fullBy, type OutboxPolicy } from '../policy/outbox.js';
 import { hastened, isPending, type OutboxEntry } from '../policy/outbox-entry.js';
 import { type OutboxItem, type OutboxNotice, type OutboxWish, toItem } from '../protocol/index.js';
@@ -45,6 +45,8 @@ export interface OutboxParts {
 const LOCK = 'steadfetch-outbox';
 /** A page is not kept waiting for longer by a database that does not answer. */
 const STORE_MS = 3_000;
+/** A page that says hello waits no longer to be told how many entries there are. */
+const WAITING_MS = 500;
 /** Browsers stop an event that takes minutes: Chromium's `sync` may take three. */
 const PASS_MS = 100_000;
 
@@ -60,18 +62,32 @@ export function createOutbox(parts: OutboxParts): Outbox {
   let hurried = false;
   let destroyed = false;
 
+  /** Read anew with the entries: another worker of this origin may have been told of another. */
   const look = async (): Promise<readonly Numbered[]> => {
-    known = await store.all();
+    // Each at once: by the time that both are here, something may have been added, or the owner be another.
+    const entries = store.all().then((stored) => {
+      known = stored;
+    });
+    const reading = store.owner().then((stored) => {
+      owner = stored;
+    });
+    await Promise.all([entries, reading]);
     return known;
   };
-  let loading: Promise<void> | undefined = Promise.all([look(), store.owner()])
-    .then(([, stored]) => {
-      owner = stored;
-    })
-    .catch(onFault)
-    .finally(() => {
-      loading = undefined;
-    });
+  let isLoaded = false;
+  let loading: Promise<void> | undefined;
+  /** Nothing is kept or sent before it is known whose. Rejects while that cannot be found out. */
+  const load = (): Promise<void> => {
+    loading ??= look()
+      .then(() => {
+        isLoaded = true;
+      })
+      .finally(() => {
+        loading = undefined;
+      });
+    return within(loading, STORE_MS, ports);
+  };
+  load().catch(onFault);
 
   const mine = (entries: readonly Numbered[]) => entries.filter(({ entry }) => entry.owner === owner);
   const pending = () =>
@@ -85,7 +101,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
   };
 
   function onChange(before: OutboxEntry, after: OutboxEntry): void {
-    if (before.state === after.state) return;
+    // Of entries of somebody who is not there nobody is told.
+    if (before.state === after.state || after.owner !== owner) return;
     const { sends, status, reason } = after;
     if (after.state === 'sent') tell({ type: 'queue-sent', ...about(after), status: status ?? 0, sends });
     if (after.state !== 'failed' || reason === undefined) return;
@@ -95,42 +112,42 @@ export function createOutbox(parts: OutboxParts): Outbox {
   function send(hurry = false): Promise<number> {
     again = true;
     hurried ||= hurry;
-    sending ??= passes().finally(() => {
-      sending = undefined;
-    });
+    sending ??= passes();
     return sending;
   }
 
   async function passes(): Promise<number> {
     const endAt = ports.now() + PASS_MS;
     const isOver = () => destroyed || isPaused() || !ports.isOnline() || ports.now() > endAt;
-    const pass = () => {
-      // What was added until now is seen by this pass.
-      [again, hurried] = [false, false];
-      return drain({ ...parts, owner: () => owner, isOver, onChange }, hurry);
-    };
-    let hurry = false;
-    await Promise.all([loading, book.loading()]);
-    while (again && !isOver()) {
-      hurry = hurried;
-      await (locks ? locks.request(LOCK, pass) : pass());
+    try {
+      if (!isLoaded) await load();
+      await book.loading();
+      do {
+        const pass = async () => {
+          const hurry = hurried;
+          // What was added until now is seen by this pass.
+          [again, hurried] = [false, false];
+          const around = { ...parts, owner: () => owner, alone: locks !== undefined, isOver, onChange };
+          await drain(around, await look(), hurry);
+        };
+        if (!isOver()) await (locks ? locks.request(LOCK, pass) : pass());
+        await look();
+      } while (again && !isOver());
+      return pending().length;
+    } finally {
+      // With the last look at `again`: nobody is to be told of a sending that sees nothing new.
+      sending = undefined;
     }
-    await look();
-    return pending().length;
   }
 
   async function keep(entry: OutboxEntry, body: ArrayBuffer, policy: OutboxPolicy): Promise<void> {
     let late = false;
+    const isLate = () => late || destroyed;
     const refuses = (others: readonly OutboxEntry[]) => fullBy(policy, body.byteLength, others);
-    const limit = ports.sleep(STORE_MS);
-    const tooLate = limit.done.then(() => {
-      late = true;
-      throw new DOMException('the database does not answer', 'TimeoutError');
-    });
     try {
-      await Promise.race([store.add(entry, body, refuses, () => late || destroyed), tooLate]);
+      await within(store.add(entry, body, refuses, isLate), STORE_MS, ports);
     } finally {
-      limit.cancel();
+      late = true;
     }
     known = [...known, { seq: Number.POSITIVE_INFINITY, entry }];
     tell({ type: 'queued', ...about(entry) });
@@ -141,10 +158,14 @@ export function createOutbox(parts: OutboxParts): Outbox {
     const items: OutboxItem[] = [];
     for (const { seq, entry } of await find(wish)) {
       const now = ports.now();
-      const after = await store.change(seq, (left) => (wish.do === 'retry' ? hastened(left, now) : undefined));
-      items.push(toItem(after ?? entry));
-      if (after === undefined && isPending(entry)) {
-        tell({ type: 'queue-failed', ...about(entry), reason: 'cancelled', sends: entry.sends });
+      let before = entry;
+      const after = await store.change(seq, (left) => {
+        before = left;
+        return wish.do === 'retry' ? hastened(left, now) : undefined;
+      });
+      items.push(toItem(after ?? before));
+      if (after === undefined && isPending(before)) {
+        tell({ type: 'queue-failed', ...about(before), reason: 'cancelled', sends: before.sends });
       }
     }
     await look();
@@ -163,8 +184,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
         origin,
         keep,
         async owner() {
-          // A database that does not answer has no owner to tell of, and keeps nothing either.
-          if (loading) await Promise.race([loading, ports.sleep(STORE_MS).done]);
+          if (!isLoaded) await load();
           return owner;
         },
         onNotStored(call, { name: outbox }, sends, problem) {
@@ -185,15 +205,14 @@ export function createOutbox(parts: OutboxParts): Outbox {
       }),
     send,
     isDue() {
-      if (loading) return loading.then(isDue);
-      return isDue();
+      return isLoaded ? isDue() : load().then(isDue, () => false);
     },
     async waiting() {
-      await loading;
+      if (!isLoaded) await within(load(), WAITING_MS, ports).catch(() => {});
       return pending().length;
     },
     async carryOut(wish) {
-      await loading;
+      if (!isLoaded) await load();
       switch (wish.do) {
         case 'owner':
           await store.setOwner(wish.owner);
@@ -211,6 +230,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
     async destroy() {
       destroyed = true;
       known = [];
+      owner = undefined;
       await store.destroy();
     },
     revive() {

@@ -19,13 +19,13 @@ export function toStored(request: Request): StoredRequest {
   };
 }
 
-/** The request again. `headers` and `signal` take the place of its own. */
+/** The request again; `origin` is this one. */
 export function rebuild(
   { url, mode, referrer, referrerPolicy, ...stored }: StoredRequest,
   body: ArrayBuffer,
   signal: AbortSignal,
+  origin: string,
 ): Request {
-  const { origin } = new URL(self.location.href);
   return new Request(url, {
     ...(stored as RequestInit),
     headers: stored.headers.map(([name, value]) => [name, value]),

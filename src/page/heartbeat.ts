@@ -26,7 +26,7 @@ export function createHeartbeat(beat: () => void, now: () => number = () => Date
   return {
     hear(event) {
       if (!('elapsedMs' in event)) return;
-      if (event.type === 'recovered' || event.type === 'gave-up') {
+      if (event.type === 'recovered' || event.type === 'resumed' || event.type === 'gave-up') {
         waiting.delete(event.id);
         if (waiting.size === 0) stop();
         return;

@@ -42,15 +42,25 @@ export interface OutboxLine {
 
 export function createPageOutbox(ask: AskOutbox): OutboxLine {
   let timer: ReturnType<typeof setInterval> | undefined;
-  const followers = new Map<string, Set<() => void>>();
+  let stopped = false;
+  /** Each is told to look again at the entry with its id. */
+  const followers = new Map<() => void, string>();
 
-  const stop = (): void => {
+  const rest = (): void => {
     clearInterval(timer);
     timer = undefined;
   };
   const keepGoing = (waiting: number): void => {
-    if (waiting === 0) stop();
-    else timer ??= setInterval(() => void wish({ do: 'send' }), POKE_MS);
+    if (waiting === 0 || stopped) rest();
+    else timer ??= setInterval(() => void poke(), POKE_MS);
+  };
+  const tell = (id?: string): void => {
+    for (const [look, of] of followers) if (id === undefined || id === of) look();
+  };
+  /** An event may not have come, or the worker not have answered: whoever follows an entry looks again. */
+  const poke = async (): Promise<void> => {
+    await wish({ do: 'send' });
+    tell();
   };
   const wish = async (what: OutboxWish) => {
     const answer = await ask(what);
@@ -66,19 +76,20 @@ export function createPageOutbox(ask: AskOutbox): OutboxLine {
       get,
       async follow(id) {
         for (;;) {
-          let heard = (): void => {};
+          let look = (): void => {};
           const news = new Promise<void>((resolve) => {
-            heard = resolve;
+            look = resolve;
           });
-          const others = followers.get(id) ?? new Set();
-          followers.set(id, others.add(heard));
+          followers.set(look, id);
           try {
-            const item = await get(id);
-            if (item?.state !== 'waiting' && item?.state !== 'sending') return item;
+            const answer = await wish({ do: 'list', id });
+            const item = answer?.items[0];
+            const isOpen = answer === undefined || item?.state === 'waiting' || item?.state === 'sending';
+            if (!isOpen || stopped) return item;
+            keepGoing(1);
             await news;
           } finally {
-            others.delete(heard);
-            if (others.size === 0) followers.delete(id);
+            followers.delete(look);
           }
         }
       },
@@ -91,9 +102,12 @@ export function createPageOutbox(ask: AskOutbox): OutboxLine {
     keepGoing,
     hear(event) {
       if (event.type === 'queued') keepGoing(1);
-      if (event.type === 'queue-sent' || event.type === 'queue-failed')
-        for (const heard of followers.get(event.id) ?? []) heard();
+      if (event.type === 'queue-sent' || event.type === 'queue-failed') tell(event.id);
     },
-    stop,
+    stop() {
+      stopped = true;
+      rest();
+      tell();
+    },
   };
 }

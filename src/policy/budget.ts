@@ -86,8 +86,8 @@ export function isFull(bucket: Bucket, now: number, policy: BudgetPolicy): boole
 
 /** Are there tokens for something that costs `cost` now? */
 export const affords = (bucket: Bucket, cost: number, now: number, policy: BudgetPolicy): boolean =>
-  // A tenth that was added ten times is a little less than one.
-  refill(bucket, now, policy).tokens + 1e-9 >= cost;
+  // In billionths: a tenth that was added ten times is a little less than one.
+  Math.round((refill(bucket, now, policy).tokens - cost) * 1e9) >= 0;
 
 /** Never below zero, even if workers that spend at the same time overspend a little. */
 export const spend = (bucket: Bucket, cost: number, now: number, policy: BudgetPolicy): Bucket =>

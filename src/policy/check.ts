@@ -74,7 +74,7 @@ export const duration = (min = 0, max = MAX_DELAY_MS, remedy = ''): Check => num
 export const oneOf =
   (...choices: readonly string[]): Check =>
   (value, path) => {
-    if (typeof value !== 'string' || !choices.includes(value)) {
+    if (!choices.includes(value as string)) {
       refuse(value, path, `must be one of ${choices.map((choice) => `'${choice}'`).join(', ')}`);
     }
   };
@@ -168,6 +168,8 @@ const hedge = object(
   ['afterMs'],
 );
 
+const holdBody = object({ maxBytes: number(0, Number.MAX_VALUE) });
+
 const origin: Check = (value, path) => {
   if (typeof value !== 'string' || !/^https?:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/.test(value)) {
     refuse(value, path, 'must be an origin in small letters, without a path', "such as 'https://mirror.example'");
@@ -209,6 +211,8 @@ const RETRY_OPTIONS: Readonly<Record<string, Check>> = {
   holdScope: oneOf('auto', 'path', 'group'),
   circuit: oneOf('suppress', 'reject'),
   mediaRanges: flag,
+  resume: flag,
+  holdBody: (value, path) => (typeof value === 'boolean' ? undefined : holdBody(value, path)),
 };
 const BESIDE = ['match', 'classify', 'classifyBody', 'raceNetwork', 'name'];
 const retryOptions = object(RETRY_OPTIONS, [], (key) =>

@@ -39,6 +39,7 @@ export { parseHttpDate } from './http-date.js';
 export type { Cause, Outcome } from './outcome.js';
 export {
   DEFAULTS,
+  type HoldBodyPolicy,
   NAVIGATION_DEFAULTS,
   type RetryAfterPolicy,
   type RetryOptions,

@@ -18,7 +18,7 @@ export const mergeGuards = (ours: OriginRecord, theirs: OriginRecord): OriginRec
 export function mergeRecords(ours: OriginRecord, theirs: OriginRecord, { budget }: Guards): OriginRecord {
   const at = Math.max(ours.budget.at, theirs.budget.at);
   const [a, b] = [refill(ours.budget, at, budget), refill(theirs.budget, at, budget)];
-  return { ...mergeGuards(ours, theirs), budget: a.tokens < b.tokens ? a : b };
+  return { ...mergeGuards(ours, theirs), budget: b.tokens < a.tokens ? b : a };
 }
 
 function mergeHolds(ours: Hold, theirs: Hold): Hold {
@@ -33,8 +33,7 @@ function mergeHolds(ours: Hold, theirs: Hold): Hold {
 const isLater = (told: PathHold, known: PathHold | undefined): boolean =>
   known === undefined || told.until > known.until || (told.until === known.until && told.at > known.at);
 
-const laterCircuit = (ours: Circuit, theirs: Circuit): Circuit => {
-  if (theirs.changedAt === ours.changedAt)
-    return (theirs.probes.at(-1) ?? 0) > (ours.probes.at(-1) ?? 0) ? theirs : ours;
-  return theirs.changedAt > ours.changedAt ? theirs : ours;
-};
+const laterCircuit = (ours: Circuit, theirs: Circuit): Circuit =>
+  (theirs.changedAt - ours.changedAt || lastProbe(theirs) - lastProbe(ours)) > 0 ? theirs : ours;
+
+const lastProbe = ({ probes }: Circuit): number => probes.at(-1) ?? 0;

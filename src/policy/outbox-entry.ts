@@ -68,13 +68,17 @@ export type Sent =
       readonly redirectedTo?: string;
       /** Neither status nor anything else may be read. */
       readonly opaque?: boolean;
+      /** It asks who is there, and that could not be found out now. */
+      readonly unprepared?: boolean;
       /** The server asks for this long. */
       readonly retryAfterMs?: number;
       /** The beginning of the answer's body. */
       readonly body?: string;
     }
   /** No answer. */
-  | 'lost';
+  | 'lost'
+  /** It was not sent at all. */
+  | 'unsent';
 
 /** 4xx that a server says for now only. 409 is about another request with the same key, that is still under way. */
 const FOR_NOW = [408, 425, 429];
@@ -100,11 +104,14 @@ export const leased = (entry: OutboxEntry, now: number): OutboxEntry => ({
 /** The entry after it was sent: delivered, set aside, or kept for the next time. */
 export function settled(entry: OutboxEntry, sent: Sent, now: number, random: () => number): OutboxEntry {
   const { leaseUntil: _, ...left } = entry;
+  if (sent === 'unsent') return kept(left, now, random);
   if (sent === 'lost') return entry.repeatable ? kept(left, now, random) : failed(left, 'unknown', now);
   const { status, body, retryAfterMs } = sent;
   const answered = { ...left, status, ...(body === undefined ? {} : { answer: body }) };
   if (isDelivery(entry, sent)) return { ...answered, state: 'sent', endedAt: now };
-  if (status === 401 || status === 403) return failed(answered, 'unauthorized', now);
+  if (status === 401 || status === 403) {
+    return sent.unprepared ? kept(answered, now, random) : failed(answered, 'unauthorized', now);
+  }
   const conflict = status === 409 && entry.repeatable && entry.sends < MAX_CONFLICTS;
   const isKept = conflict || FOR_NOW.includes(status) || status >= 500 || status < 400;
   if (!isKept) return failed(answered, 'refused', now);
@@ -113,11 +120,14 @@ export function settled(entry: OutboxEntry, sent: Sent, now: number, random: () 
 }
 
 /** A login page that somebody on the way has put in the place of the server's answer is no delivery. */
-function isDelivery({ doneAt }: OutboxEntry, { status, redirectedTo, opaque }: Exclude<Sent, 'lost'>): boolean {
+function isDelivery({ doneAt }: OutboxEntry, { status, redirectedTo, opaque }: Exclude<Sent, string>): boolean {
   if (opaque) return true;
   if (status < 200 || status > 299) return false;
-  return redirectedTo === undefined || (doneAt !== undefined && redirectedTo.startsWith(doneAt));
+  return redirectedTo === undefined || (doneAt !== undefined && isBelow(redirectedTo, doneAt));
 }
+
+const isBelow = (path: string, base: string): boolean =>
+  path === base || path.startsWith(base.endsWith('/') ? base : `${base}/`);
 
 const kept = (entry: OutboxEntry, now: number, random: () => number, askedMs?: number): OutboxEntry => {
   const ownMs = Math.min(MAX_WAIT_MS, BASE_MS * 2 ** Math.min(entry.sends, 20)) * (0.5 + random() / 2);
@@ -134,6 +144,7 @@ export const failed = (entry: OutboxEntry, reason: OutboxFailure, now: number): 
 
 /** An entry whose sender is gone: nobody knows whether its server has taken it. */
 export const abandoned = (entry: OutboxEntry, now: number): OutboxEntry => {
+  if (entry.state !== 'sending') return entry;
   const { leaseUntil: _, ...left } = entry;
   return entry.repeatable ? { ...left, state: 'waiting', notBefore: now } : failed(left, 'unknown', now);
 };

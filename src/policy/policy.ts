@@ -59,6 +59,22 @@ export interface RetryPolicy {
   readonly circuit: 'suppress' | 'reject';
   /** Takes `Range` requests of audio and video, too. @defaultValue false */
   readonly mediaRanges: boolean;
+  /**
+   * Asks for the rest of a download that breaks off, so that the page gets it whole. Of GETs by scripts whose server has
+   * byte ranges and a strong `ETag` or date, without `Content-Encoding`. The answer that the page gets is then made by us:
+   * it has no `url` in a worker. Not in Firefox's workers, which cut such answers short. @defaultValue false
+   */
+  readonly resume: boolean;
+  /**
+   * Reads an answer whole before the page gets it, so that one that is cut short is retried as a lost connection is. Only
+   * one that declares at most `maxBytes`; others go through as they come. @defaultValue false
+   */
+  readonly holdBody: false | HoldBodyPolicy;
+}
+
+export interface HoldBodyPolicy {
+  /** A longer answer is not held. @defaultValue 1 048 576 */
+  readonly maxBytes: number;
 }
 
 /** A status, or a status under a condition. */
@@ -91,9 +107,11 @@ export interface RetryAfterPolicy {
  * Some things can be said in other words, too, those of the Fetch Retry proposal (WICG) among them; what is said twice
  * has to agree.
  */
-export type RetryOptions = Partial<Omit<RetryPolicy, 'retryAfter' | 'hedge'>> & {
+export type RetryOptions = Partial<Omit<RetryPolicy, 'retryAfter' | 'hedge' | 'holdBody'>> & {
   readonly hedge?: false | (Pick<HedgePolicy, 'afterMs'> & Partial<HedgePolicy>);
   readonly retryAfter?: Partial<RetryAfterPolicy>;
+  /** `true`: up to 1 MiB. */
+  readonly holdBody?: boolean | Partial<HoldBodyPolicy>;
   /** `attempts` without the first. */
   readonly retries?: number;
   /** The same as `retries`: Fetch Retry does not count the first attempt. */
@@ -114,6 +132,7 @@ export const MAX_TOTAL_MS = 50_000;
 /** unless a page keeps it alive; and at this much it is stopped all the same (Chromium: 5 min). */
 export const MAX_KEPT_ALIVE_MS = 240_000;
 
+const HELD: HoldBodyPolicy = { maxBytes: 1_048_576 };
 const GROWING = { baseMs: 500, factor: 2, maxMs: 10_000 };
 
 /** The defaults for everything but navigations. */
@@ -152,6 +171,8 @@ export const DEFAULTS: RetryPolicy = frozen<RetryPolicy>({
   holdScope: 'auto',
   circuit: 'suppress',
   mediaRanges: false,
+  resume: false,
+  holdBody: false,
 });
 
 /** The defaults for navigations: somebody looks at a blank tab meanwhile. */
@@ -162,12 +183,13 @@ export const NAVIGATION_DEFAULTS: RetryPolicy = /* @__PURE__ */ forNavigations()
  * policy. The options have been checked (see `checkRetryOptions`).
  */
 export function resolvePolicy(options: RetryOptions, base: RetryPolicy): RetryPolicy {
-  const { retryAfter, hedge, ...given } = inOneWord(present(options), base);
+  const { retryAfter, hedge, holdBody, ...given } = inOneWord(present(options), base);
   const policy: RetryPolicy = {
     ...base,
     ...given,
     retryAfter: { ...base.retryAfter, ...present(retryAfter ?? {}) },
     hedge: hedge ? { max: 1, ...present(hedge) } : (hedge ?? base.hedge),
+    holdBody: holdBody ? { ...HELD, ...present(Object(holdBody)) } : (holdBody ?? base.holdBody),
   };
   // Somebody who sets the backoff means every wait; the gentler start after a 429 or 503 belongs to ours.
   const ownBackoff = given.backoff !== undefined && given.throttledBackoff === undefined;

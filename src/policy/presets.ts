@@ -19,7 +19,7 @@ export interface Presets {
   readonly api: RetryOptions;
   /** 2 retries, up to 500 ms and then twice as long. */
   readonly quick: RetryOptions;
-  /** 5 retries, up to 2 s and then twice as long each time, in as much time as a browser leaves a worker. */
+  /** 5 retries, up to 2 s and then twice as long each time, in as much time as a browser leaves a worker; resumed. */
   readonly download: RetryOptions;
 }
 
@@ -39,7 +39,7 @@ const make = (): Presets =>
     api: { attempts: 4, backoff: doubling(1_000) },
     quick: { attempts: 3, backoff: doubling(500) },
     // Its waits are up to 34 s: within the ordinary deadline the last retries would never start.
-    download: { attempts: 6, backoff: doubling(2_000), totalMs: 50_000 },
+    download: { attempts: 6, backoff: doubling(2_000), totalMs: 50_000, resume: true },
   });
 
 // Marked, so that a bundler leaves out what nobody uses.

@@ -1,4 +1,4 @@
-import type { OutboxEntry, StoredRequest } from './outbox-entry.js';
+import { LEASE_MS, type OutboxEntry, type StoredRequest } from './outbox-entry.js';
 
 type Kind = 'string' | 'number' | 'boolean';
 
@@ -13,6 +13,18 @@ const ENTRY: Readonly<Record<string, Kind>> = {
   expiresAt: 'number',
   sends: 'number',
   notBefore: 'number',
+};
+
+/** What only some entries have. */
+const MORE: Readonly<Record<string, Kind>> = {
+  owner: 'string',
+  doneAt: 'string',
+  asked: 'boolean',
+  leaseUntil: 'number',
+  status: 'number',
+  reason: 'string',
+  answer: 'string',
+  endedAt: 'number',
 };
 
 const REQUEST: Readonly<Record<keyof Omit<StoredRequest, 'headers'>, Kind>> = {
@@ -34,15 +46,18 @@ const STATES: readonly unknown[] = ['waiting', 'sending', 'sent', 'failed'];
  * entry's own time (a clock set back) is not waited for.
  */
 export function reviveEntry(stored: unknown, now: number): OutboxEntry | undefined {
-  if (!has(stored, ENTRY) || !STATES.includes(stored.state) || !has(stored.request, REQUEST)) return undefined;
+  if (!has(stored, ENTRY) || !mayHave(stored, MORE)) return undefined;
+  if (!STATES.includes(stored.state) || !has(stored.request, REQUEST)) return undefined;
   if (!Array.isArray(stored.request.headers) || !stored.request.headers.every(isPair)) return undefined;
   const entry = stored as unknown as OutboxEntry;
-  const lifeMs = entry.expiresAt - entry.queuedAt;
-  const late = entry.queuedAt > now;
+  const { queuedAt, expiresAt, notBefore, leaseUntil, endedAt } = entry;
+  const lifeMs = expiresAt - queuedAt;
   return {
     ...entry,
-    ...(late ? { queuedAt: now, expiresAt: now + lifeMs } : {}),
-    notBefore: Math.min(entry.notBefore, now + lifeMs),
+    ...(queuedAt > now ? { queuedAt: now, expiresAt: now + lifeMs } : {}),
+    notBefore: Math.min(notBefore, now + lifeMs),
+    ...(leaseUntil === undefined ? {} : { leaseUntil: Math.min(leaseUntil, now + LEASE_MS) }),
+    ...(endedAt === undefined ? {} : { endedAt: Math.min(endedAt, now) }),
   };
 }
 
@@ -50,7 +65,13 @@ const isPair = (header: unknown): boolean => Array.isArray(header) && header.len
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
+const is = (value: unknown, kind: Kind): boolean =>
+  kind === 'number' ? Number.isFinite(value) && (value as number) >= 0 : typeof value === kind;
+
 const has = (value: unknown, shape: Readonly<Record<string, Kind>>): value is Record<string, unknown> =>
   typeof value === 'object' &&
   value !== null &&
-  Object.entries(shape).every(([field, kind]) => typeof (value as Record<string, unknown>)[field] === kind);
+  Object.entries(shape).every(([field, kind]) => is((value as Record<string, unknown>)[field], kind));
+
+const mayHave = (value: Record<string, unknown>, shape: Readonly<Record<string, Kind>>): boolean =>
+  Object.entries(shape).every(([field, kind]) => value[field] === undefined || is(value[field], kind));

@@ -27,15 +27,15 @@ function reviveBudget(value: unknown, now: number, { budget }: Guards): Bucket |
   const [tokens, at] = [finite(value.tokens), past(value.at, now)];
   if (tokens === undefined || at === undefined) return undefined;
   if (budget.kind === 'tokens') return { tokens: Math.min(budget.capacity, Math.max(0, tokens)), at };
-  const slots = (Array.isArray(value.slots) ? value.slots : []).flatMap((slot: unknown) => {
-    const [from, net] = Array.isArray(slot) ? slot.map(finite) : [];
-    // What no traffic could have paid in would be no number any more where it is added up.
-    return from === undefined || net === undefined || Math.abs(net) > Number.MAX_SAFE_INTEGER
-      ? []
-      : [[from, net] as const];
-  });
+  const slots = Array.isArray(value.slots) ? value.slots.filter(isSlot) : [];
   return refill({ tokens, at, slots }, now, budget);
 }
+
+/** What no traffic could have paid in would be no number any more where it is added up. */
+const isSlot = (value: unknown): value is readonly [from: number, net: number] =>
+  Array.isArray(value) &&
+  value.length === 2 &&
+  value.every((part) => typeof part === 'number' && Math.abs(part) <= Number.MAX_SAFE_INTEGER);
 
 function reviveHold(value: unknown, now: number): Hold | undefined {
   if (!isObject(value)) return undefined;

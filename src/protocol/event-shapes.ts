@@ -19,6 +19,7 @@ const SHAPES: Readonly<Record<LayerEvent['type'], Shape>> = {
   released: { ...ABOUT, cause: 'string' },
   'hedge-launched': { ...ABOUT, attempt: 'number' },
   recovered: { ...ABOUT, attempts: 'number', status: 'number' },
+  resumed: { ...ABOUT, resumptions: 'number', fromByte: 'number' },
   'gave-up': { ...ABOUT, attempts: 'number', reason: 'string' },
   'hold-started': { at: 'number', origin: 'string', group: 'string', until: 'number' },
   'hold-ended': { at: 'number', origin: 'string', group: 'string' },

@@ -5,7 +5,7 @@ import type { OutboxFailure } from '../policy/outbox-entry.js';
  * What pages are told of a request that did not succeed at once. Nothing is told of one that did. `url` is origin and
  * path: no query, no fragment, and never a header or a body.
  */
-export type RequestEvent = RetryScheduled | Waiting | Released | HedgeLaunched | Recovered | GaveUp;
+export type RequestEvent = RetryScheduled | Waiting | Released | HedgeLaunched | Recovered | Resumed | GaveUp;
 
 /** What pages are told of an origin; every page hears it. */
 export type OriginNotice = BudgetExhausted | HoldStarted | HoldEnded | CircuitChanged;
@@ -69,6 +69,15 @@ export interface Recovered extends AboutRequest {
   /** Those that failed while the device was offline do not count. */
   readonly attempts: number;
   readonly status: number;
+}
+
+/** A download that broke off goes on, or is found to have been at its end. It may break off once more. */
+export interface Resumed extends AboutRequest {
+  readonly type: 'resumed';
+  /** How often it has been gone on with, this time included. */
+  readonly resumptions: number;
+  /** What the page has, or is about to have: it goes on with this byte, counted from 0. */
+  readonly fromByte: number;
 }
 
 /** The page gets the last answer or error as it is. */

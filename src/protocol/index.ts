@@ -17,6 +17,7 @@ export type {
   Recovered,
   Released,
   RequestEvent,
+  Resumed,
   RetryScheduled,
   WaitCause,
   Waiting,

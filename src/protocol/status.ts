@@ -25,6 +25,8 @@ export interface Counters {
   /** Attempts per request. */
   readonly amplification: number;
   readonly recovered: number;
+  /** How often downloads that broke off were gone on with. Absent: never. */
+  readonly resumed?: number;
   readonly gaveUp: Readonly<Partial<Record<GiveUpReason, number>>>;
   /** Events that pages were not told, because there were more than 20 a second of them. */
   readonly untold: number;

@@ -3,7 +3,9 @@ import type { Outbox } from '../outbox/index.js';
 /** Starts the sending of the outbox whenever something happens in this worker, and asks the browser to see to that. */
 export interface Deliveries {
   /** Something waits: where the browser can, it wakes the worker once it is online. */
-  register(): void;
+  register(): Promise<void>;
+  /** Sends what is due; `hurry`: what waits for a time of our own choice as well. An event is kept alive meanwhile. */
+  send(event?: ExtendableEvent, hurry?: boolean): void;
   /** An event keeps the worker alive: what is due is sent meanwhile. */
   use(event: ExtendableEvent): void;
   listen(): void;
@@ -24,27 +26,35 @@ export function createDeliveries(
   outbox: Outbox,
   onFault: (fault: unknown) => void,
 ): Deliveries {
-  const register = (): void => {
+  const register = async (): Promise<void> => {
     // Refused where there is no page to ask for it, or the user does not want it: then other events have to do.
-    (scope.registration as WithSync).sync?.register(TAG).catch(() => {});
+    await (scope.registration as WithSync).sync?.register(TAG).catch(() => {});
+  };
+
+  const send = (event?: ExtendableEvent, hurry = false): void => {
+    const sent = outbox.send(hurry).then(() => {}, onFault);
+    event?.waitUntil(sent);
   };
 
   async function onSync({ lastChance }: SyncEvent): Promise<void> {
     const left = await outbox.send(true);
     if (left === 0) return;
     // Chromium tries three times within 20 minutes, and forgets it then; who asks anew has three more.
-    if (lastChance) register();
+    if (lastChance) await register();
     else throw new DOMException(`${left} entries of the outbox are left`, 'InvalidStateError');
   }
 
   const use = (event: ExtendableEvent): void => {
     const due = outbox.isDue();
-    if (due === false) return;
-    event.waitUntil(Promise.resolve(due).then((isDue) => (isDue ? outbox.send().then(() => {}, onFault) : undefined)));
+    if (due === true) send(event);
+    // A worker that was just started has to look.
+    else if (due !== false)
+      event.waitUntil(due.then((isDue) => (isDue ? outbox.send().then(() => {}, onFault) : undefined)));
   };
 
   return {
     register,
+    send,
     use,
     listen() {
       scope.addEventListener('sync' as 'fetch', (event) => {

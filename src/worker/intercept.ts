@@ -12,6 +12,7 @@ import type { OfflinePage } from './offline-page.js';
 import type { Pulse } from './pulse.js';
 import type { FindPlan, Plan } from './routes.js';
 import type { Secret } from './secret.js';
+import { streamsLast } from './streams-last.js';
 
 /** Finds out how a request is answered, to be done by calling it; `undefined` leaves the request alone. */
 export type Intercept = (request: Request, event?: FetchEvent) => (() => Promise<Response>) | undefined;
@@ -44,6 +45,7 @@ export function createIntercept(around: Surroundings): Intercept {
   const { scope, engine, findPlan, calls, secret, pulse, csp, teller, isRaced, onObserved, onVerdict, onFault } =
     around;
   const { ports } = engine;
+  const streams = streamsLast();
 
   return (request, event) => {
     const url = new URL(request.url);
@@ -114,6 +116,8 @@ export function createIntercept(around: Surroundings): Intercept {
         ...(clientId === '' || facts.navigation ? {} : { isGone: async () => !(await scope.clients.get(clientId)) }),
         waitsOffline: !offlinePage,
         tell: teller.about(facts, group, clientId),
+        // Whoever fetches in the worker itself sees it stop.
+        streams: streams || event === undefined,
         keepAlive: (work: Promise<unknown>) => event?.waitUntil(work),
         ...(first ? { first } : {}),
       };

@@ -130,10 +130,10 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
         engine,
         origin: scope.location.origin,
         prepare: options.prepare,
-        locks: scope.navigator.locks,
+        locks: scope.navigator?.locks,
         isPaused: () => retired || notes.get(PAUSED) === true,
         tell: teller.notice,
-        onQueued: () => deliveries?.register(),
+        onQueued: () => void deliveries?.register(),
         onFault: (fault) => warn('the outbox has met a problem', fault),
       })
     : undefined;
@@ -174,13 +174,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
   function online(event?: ExtendableEvent): void {
     engine.device.changed(ports.now());
     engine.retryNow();
-    sendNow(event);
-  }
-
-  /** What waits in the outbox for a time of our own choice waits no longer. */
-  function sendNow(event?: ExtendableEvent): void {
-    const sent = outbox?.send(true).catch(onFault);
-    if (sent) event?.waitUntil(sent);
+    deliveries?.send(event, true);
   }
 
   /** A browser gives a registration that is made again the worker that was to go. */
@@ -202,10 +196,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
   async function ask(wish: OutboxWish, event?: ExtendableEvent): Promise<OutboxAnswer> {
     const items = (await outbox?.carryOut(wish)) ?? [];
     const waiting = (await outbox?.waiting()) ?? 0;
-    if (waiting > 0 && wish.do !== 'list') {
-      const sent = outbox?.send().catch(onFault);
-      if (sent) event?.waitUntil(sent);
-    }
+    if (waiting > 0 && wish.do !== 'list') deliveries?.send(event);
     return { items, waiting };
   }
 
@@ -217,7 +208,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
         return online(event);
       case 'retry-now':
         gossip.tell(wish);
-        sendNow(event);
+        deliveries?.send(event, true);
         return engine.retryNow(wish.origin);
       case 'abort':
         return calls.abort(clientId, wish.id);

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import type { Classifier } from '../../src/engine/classify.ts';
 import { CIRCUIT_OPEN } from '../../src/engine/refusal.ts';
 import { serve } from '../../src/engine/serve.ts';
+import { constant } from '../../src/policy/backoff.ts';
 import { checkCircuitOptions } from '../../src/policy/check.ts';
 import { type CircuitPolicy, circuitState } from '../../src/policy/circuit.ts';
 import { type CallOptions, createWorld, EXACT, rejection, type WorldOptions } from '../support/engine-world.ts';
+import { createFetchWorld } from '../support/fetch-world.ts';
 import { createMemoryStore, type MemoryStore } from '../support/memory-store.ts';
 import type { Answer } from '../support/scripted-network.ts';
 
@@ -105,6 +108,30 @@ describe('row 30: what counts', () => {
       await rejection(world.time.until(work));
     }
     expect(world.state()).toBe('closed');
+  });
+
+  const unfixable: Classifier = async (outcome) => (outcome.kind === 'network-error' ? 'deliver' : undefined);
+  test.each<{ name: string; options: Partial<WorldOptions>; facts?: CallOptions['facts'] }>([
+    { name: 'one that the user’s own function delivers', options: { classify: unfixable } },
+    { name: 'one of a request that may be refused for its own sake', options: {}, facts: { choosy: true } },
+  ])('an error that no retry can fix is neither failure nor success: $name', async ({ options, facts }) => {
+    const world = breaker([503, 'reset', 503, 200], { failures: 2 }, options);
+    const askAnother = () => world.ask(facts ? { facts } : {});
+    await world.ask();
+    const before = world.book.look(KEY).circuit;
+    expect(before).toMatchObject({ failures: 1, recent: '0' });
+    expect(await askAnother()).toBe('lost');
+    expect(world.book.look(KEY).circuit).toEqual(before);
+    // A success would have made this one the first.
+    expect([await world.ask(), world.state()]).toEqual([503, 'open']);
+  });
+
+  test('a probe that ends in such an error leaves its place to the next', async () => {
+    const world = breaker([503, 503, 'reset', 200], {}, { classify: unfixable });
+    await states(world, 2);
+    await world.time.advance(1_000);
+    expect([await world.ask(), world.state()]).toEqual(['lost', 'half-open']);
+    expect([await world.ask(), world.state()]).toEqual([200, 'closed']);
   });
 });
 
@@ -280,20 +307,57 @@ describe('what other breakers’ own tests pin down', () => {
     expect(() => checkCircuitOptions(options, 'circuit')).toThrow(expect.objectContaining({ code: 'bad-option' }));
   });
 
-  test('cockatiel-304 the third call is not made', async () => {
+  test('cockatiel-304 the third call is not made, and its answer says why', async () => {
     const world = breaker([503]);
-    expect(await states(world, 3)).toEqual([false, true, true]);
-    expect(world.sent()).toBe(2);
+    expect(await states(world, 2)).toEqual([false, true]);
+    const third = await world.serve();
+    expect([third.status, await third.json()]).toEqual([503, expect.objectContaining({ type: CIRCUIT_OPEN })]);
+    expect([world.state(), world.sent()]).toEqual(['open', 2]);
   });
 
   test.each([
-    { id: 'cockatiel-305', afterMs: 1_000, third: 200 },
-    { id: 'cockatiel-307', afterMs: 998, third: 'refused' },
-  ])('$id after $afterMs ms: $third', async ({ afterMs, third }) => {
+    { id: 'cockatiel-305', afterMs: 1_000, third: 200, state: 'closed' },
+    { id: 'cockatiel-307', afterMs: 998, third: 'refused', state: 'half-open' },
+  ])('$id after $afterMs ms: $third, and a millisecond later it is $state', async ({ afterMs, third, state }) => {
     const world = breaker([503, 503, 200]);
     await states(world, 2);
     await world.time.advance(afterMs);
-    expect(await world.ask()).toBe(third);
+    expect([await world.ask(), world.state()]).toEqual([third, state]);
+  });
+
+  /** Half-open it is by the clock: the instant is told when it opens, and nothing more happens at it. */
+  test.each([
+    { id: 'cockatiel-304', afterMs: 0, changes: [['closed', 'open']] },
+    {
+      id: 'cockatiel-305',
+      afterMs: 1_000,
+      changes: [
+        ['closed', 'open'],
+        ['half-open', 'closed'],
+      ],
+    },
+  ])('$id is told of each change once', async ({ afterMs, changes }) => {
+    const circuit = { ...NEVER, failures: 2, openMs: 1_000, parking: false, sameFailureMs: 0 };
+    const policy = { attempts: 2, circuit: 'reject', backoff: constant(0), throttledBackoff: constant(0) } as const;
+    const world = createFetchWorld({
+      script: [503, 503, 503, 503, 200],
+      circuit: { ...circuit, attemptsDivisor: 1 },
+      policy,
+    });
+    const openedAt = async () => {
+      for (let call = 0; call < 2; call++) {
+        await world.time.until(world.retryFetch('https://app.test/'));
+        await world.time.advance(1);
+      }
+      return world.time.now() - 1;
+    };
+    const until = (await openedAt()) + 1_000;
+    await world.time.advance(afterMs);
+    await world.time.until(world.retryFetch('https://app.test/'));
+    await world.time.advance(60_000);
+    const told = world.events.flatMap((event) => (event.type === 'circuit-changed' ? [event] : []));
+    expect(told.map(({ from, to }) => [from, to])).toEqual(changes);
+    expect(told[0]?.openUntil).toBe(until);
   });
 
   test('cockatiel-309 once closed it opens for the first time again', async () => {

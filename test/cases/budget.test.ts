@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { serve } from '../../src/engine/serve.ts';
+import { constant } from '../../src/policy/backoff.ts';
 import { affords, type Bucket, deposit, fullBucket, refill, refund, spend } from '../../src/policy/budget.ts';
 import { checkBudgetOptions } from '../../src/policy/check.ts';
 import { isInitial } from '../../src/policy/origin-record.ts';
@@ -244,19 +245,44 @@ describe('what other budgets’ own tests pin down', () => {
   });
 
   test('grpc-426 otherwise here: retries are paid for, not failures, and down to the last token', async () => {
-    // There a failure costs a token even if nobody retries it, and retries stop at half of the tokens. Here a retry that
-    // is worth its price gets it back, so that a budget measures what was sent in vain.
-    const calls: Answer[][] = [[200], [503, 503, 200], [503, 503, 200], [503, 503, 503, 503]];
+    // There a failure costs a token even if nobody retries it, and retries stop at half of the tokens: the calls that got
+    // fewer than four attempts are theirs, and so are the two 503s in a row that ended one. Here a retry that is worth its
+    // price gets it back, so that a budget measures what was sent in vain, and a first success earns the whole credit.
+    const OK = [200];
+    const calls: {
+      readonly network: Answer[];
+      readonly came: readonly [status: number, attempts: number, tokens: number];
+    }[] = [
+      { network: OK, came: [200, 1, 10] },
+      { network: [503, 503, 200], came: [200, 3, 9] },
+      { network: [503, 503, 200], came: [200, 3, 8] },
+      { network: [503, 503], came: [503, 4, 5] },
+      { network: [503], came: [503, 4, 2] },
+      { network: OK, came: [200, 1, 2.5] },
+      { network: OK, came: [200, 1, 3] },
+      { network: OK, came: [200, 1, 3.5] },
+      { network: OK, came: [200, 1, 4] },
+      { network: OK, came: [200, 1, 4.5] },
+      { network: [503, 200], came: [200, 2, 4.5] },
+      { network: [503], came: [503, 4, 1.5] },
+    ];
+    let [call, asked]: [number, number] = [-1, 0];
     const world = createWorld({
-      script: calls.flat(),
+      script: () => {
+        const { network } = calls[call] ?? { network: [] };
+        asked += 1;
+        return network[asked - 1] ?? network.at(-1) ?? 200;
+      },
       budget: { ...GRPC, successCredit: 0.5 },
-      policy: { attempts: 4 },
+      policy: { attempts: 4, backoff: constant(10), throttledBackoff: constant(10) },
     });
-    const left: number[] = [];
+    const came: unknown[] = [];
     for (const _ of calls) {
-      await world.serve();
-      left.push(world.book.look(KEY).budget.tokens);
+      call += 1;
+      asked = 0;
+      const { status } = await world.serve();
+      came.push([status, asked, world.book.look(KEY).budget.tokens]);
     }
-    expect(left).toEqual([10, 9, 8, 5]);
+    expect(came).toEqual(calls.map(({ came }) => came));
   });
 });

@@ -46,29 +46,59 @@ describe('called off', () => {
     expect(world.network.sent).toHaveLength(1);
   });
 
+  /** A is parked and becomes the probe, which takes 100 ms; B is called off while it runs. */
   test.each([
-    { name: 'before it came', beforeMs: undefined },
-    { name: 'while it was parked', beforeMs: 10 },
-  ])('cockatiel-321 $name, beside a probe that succeeds: closed, and nothing of it is sent', async ({ beforeMs }) => {
+    { name: 'B comes with a signal that is aborted', comesAtMs: 1_040, abortsAtMs: undefined, sends: 0 },
+    { name: 'B was parked before, and is called off then', comesAtMs: 20, abortsAtMs: 1_050, sends: 1 },
+  ])('cockatiel-321 behind a probe that succeeds: $name', async ({ comesAtMs, abortsAtMs, sends }) => {
     const world = createWorld({
-      script: ['reset', { reset: true, afterMs: 1 }, { afterMs: 100 }, 200],
+      script: (request, earlier) => {
+        if (earlier < 2) return { reset: true };
+        const ofB = request.url.endsWith('?b');
+        return ofB ? { reset: true, afterMs: 1 } : request.url.endsWith('?a') ? ofA() : 200;
+      },
       circuit: { failures: 1, openMs: 1_000 },
       policy: { attempts: 2 },
     });
+    let askedByA = 0;
+    const ofA = (): Answer => {
+      askedByA += 1;
+      return askedByA === 1 ? { reset: true, afterMs: 1 } : { afterMs: 100 };
+    };
+    const start = (query: string, signal?: AbortSignal) => {
+      const call = world.call({ request: new Request(`https://app.test/api/items?${query}`) });
+      const answer = serve({ ...call, ...(signal ? { signal } : {}) }, world.engine, (fault) =>
+        world.faults.push(fault),
+      );
+      answer.catch(() => {});
+      return answer;
+    };
+    const sentOf = (query: string) => world.network.sent.filter(({ request }) => request.url.endsWith(`?${query}`));
     const state = () => circuitState(world.book.look(KEY).circuit, world.time.now());
     await world.serve().catch(() => {});
+    const openedAt = world.time.elapsed();
     expect(state()).toBe('open');
-    const before = world.network.sent.length;
-    const { controller, answer } = abortable(world, beforeMs === undefined ? AbortSignal.abort('off') : undefined);
-    if (beforeMs !== undefined) {
-      await world.time.advance(beforeMs);
+    const at = (ms: number) => world.time.advance(openedAt + ms - world.time.elapsed());
+
+    await at(10);
+    const a = start('a');
+    await at(Math.min(comesAtMs, 1_040));
+    if (comesAtMs > 1_000) expect(sentOf('a')).toHaveLength(2);
+    const controller = new AbortController();
+    if (abortsAtMs === undefined) controller.abort('off');
+    const b = start('b', controller.signal);
+    await at(1_050);
+    // The probe runs, and B has to wait for what comes of it.
+    expect([state(), sentOf('a').length, sentOf('b').length]).toEqual(['half-open', 2, sends]);
+    if (abortsAtMs !== undefined) {
+      expect(world.engine.parking.isEmpty(KEY)).toBe(false);
       controller.abort('off');
     }
-    expect(await rejection(world.time.until(answer))).toBe('off');
-    // A first attempt goes out whatever the circuit is, and is all that there may be.
-    expect(world.network.sent.length - before).toBeLessThanOrEqual(beforeMs === undefined ? 0 : 1);
-    await world.time.advance(1_000);
-    expect((await world.serve()).status).toBe(200);
-    expect(state()).toBe('closed');
+    expect(await rejection(world.time.until(b))).toBe('off');
+    expect(world.time.elapsed() - openedAt).toBe(1_050);
+    expect((await world.time.until(a)).status).toBe(200);
+    await world.time.advance(60_000);
+    expect([state(), sentOf('b').length, world.engine.parking.isEmpty(KEY)]).toEqual(['closed', sends, true]);
+    expect([world.sleeper.pending(), world.faults]).toEqual([0, []]);
   });
 });

@@ -125,18 +125,26 @@ describe('giving up', () => {
   });
 
   test.each([
-    // There a client has a limit of its own beside the policy’s.
-    { id: 'grpc-383', attempts: 10, theirs: 5 },
-    { id: 'grpc-434', attempts: 9, theirs: 7 },
-    { id: 'grpc-436', attempts: 8, theirs: 5 },
-    { id: 'grpc-443', attempts: 10, theirs: 5 },
-    { id: 'grpc-437', attempts: 3, theirs: 3 },
-  ])('$id $attempts attempts are $attempts (theirs $theirs)', async ({ attempts }) => {
-    const policy = { attempts, backoff: constant(1), throttledBackoff: constant(1) };
-    const world = createWorld({ script: [503], policy });
-    expect((await world.serve()).status).toBe(503);
-    expect(world.network.sent).toHaveLength(attempts);
-  });
+    // There a client has a limit of its own beside the policy’s. Here what has just failed halves the next one’s attempts.
+    { id: 'grpc-383', attempts: 10, theirs: 5, then: 5 },
+    { id: 'grpc-434', attempts: 9, theirs: 7, then: 5 },
+    { id: 'grpc-436', attempts: 8, theirs: 5, then: 4 },
+    { id: 'grpc-443', attempts: 10, theirs: 5, then: 5 },
+    { id: 'grpc-437', attempts: 3, theirs: 3, then: 2 },
+  ])(
+    '$id $attempts attempts are $attempts (theirs $theirs), and $then of the request after it',
+    async ({ attempts, then }) => {
+      const policy = { attempts, backoff: constant(1), throttledBackoff: constant(1) };
+      // Not opened by attempts, only by requests that fail.
+      const world = createWorld({ script: [503], policy, circuit: { window: 1_000 } });
+      expect((await world.serve()).status).toBe(503);
+      expect(world.network.sent).toHaveLength(attempts);
+      await world.time.advance(1_000);
+      expect((await world.serve()).status).toBe(503);
+      expect(world.network.sent).toHaveLength(attempts + then);
+      expect(world.steps.at(-1)).toMatchObject({ type: 'gave-up', reason: 'circuit', attempts: then });
+    },
+  );
 
   test('grpc-444 the seventh of ten succeeds', async () => {
     const policy = { attempts: 10, backoff: constant(1), throttledBackoff: constant(1) };

@@ -1,4 +1,4 @@
-import { skipReason } from '../../src/policy/eligibility.ts';
+import { type RequestFacts, skipReason } from '../../src/policy/eligibility.ts';
 import type { RetryPolicy } from '../../src/policy/policy.ts';
 import { createWorld, URL_OF_ITEMS } from '../support/engine-world.ts';
 import { createFetchWorld } from '../support/fetch-world.ts';
@@ -22,6 +22,8 @@ export interface Played {
   readonly body: string | undefined;
   readonly elapsedMs: number;
   readonly retriesTold: number;
+  /** Its last attempt took longer than the row gives it, and was waited for: nothing was to follow it. */
+  readonly waitedFor: boolean;
 }
 
 /** A request that no page could make is played nowhere. */
@@ -35,6 +37,7 @@ export async function play(row: Row, policy: RetryPolicy, chance: number, way: W
   const { when, given, then } = row;
   const time = createVirtualTime(given.now === undefined ? START : Date.parse(given.now));
   const endedAt: number[] = [];
+  const lasted: number[] = [];
   const script = (_: Request, earlier: number): Answer => {
     const step = when[earlier] ?? beyond(when, least(then.attempts));
     const {
@@ -44,6 +47,7 @@ export async function play(row: Row, policy: RetryPolicy, chance: number, way: W
       body,
     }: Exclude<NetworkStep, number | 'net'> = typeof step === 'object' ? step : { s: step };
     endedAt.push(time.elapsed() + Math.min(ms, policy.attemptTimeoutMs));
+    lasted.push(ms);
     if (s === 'net') return { reset: true, afterMs: ms };
     const headers = Object.fromEntries(
       Object.entries(h).map(([name, value]) => [name, inPlainWords(value, time.now() + ms)]),
@@ -52,6 +56,7 @@ export async function play(row: Row, policy: RetryPolicy, chance: number, way: W
   };
   const body = bodyOf(given.body ?? undefined);
   const request = requestOf(row, body);
+  const alone = isLeftAlone(request, policy);
   const run = WAYS[way](request, { script, policy, time, random: () => chance, budget: { capacity: 1e9 } });
   const end = await time.until(
     run.answer.then(
@@ -71,6 +76,9 @@ export async function play(row: Row, policy: RetryPolicy, chance: number, way: W
     body: body?.text,
     elapsedMs,
     retriesTold: run.told.filter(({ type }) => type === 'retry-scheduled').length,
+    waitedFor:
+      (lasted.at(-1) ?? 0) > Math.min(policy.attemptTimeoutMs, alone ? policy.totalMs : Number.POSITIVE_INFINITY) &&
+      (alone || sent.length >= policy.attempts),
   };
 }
 
@@ -92,17 +100,23 @@ interface Setting {
 const WAYS: Readonly<Record<Way, (request: Request, setting: Setting) => Run>> = {
   worker(request, setting) {
     const { network, steps, faults, ...world } = createWorld(setting);
-    const keyed = request.headers.has('Idempotency-Key') || request.headers.has('X-Idempotency-Key');
-    const options = { request, facts: { keyed } };
     // What a worker leaves alone is sent once.
-    const alone = skipReason(world.call(options).facts, setting.policy) !== undefined;
-    return { network, answer: alone ? network.fetch(request) : world.start(options), told: steps, faults };
+    const alone = isLeftAlone(request, setting.policy);
+    const answer = alone ? network.fetch(request) : world.start({ request, facts: factsOf(request) });
+    return { network, answer, told: steps, faults };
   },
   fetch(request, setting) {
     const { network, retryFetch, events, warnings } = createFetchWorld(setting);
     return { network, answer: retryFetch(request), told: events, faults: warnings };
   },
 };
+
+const factsOf = ({ headers }: Request): Partial<RequestFacts> => ({
+  keyed: headers.has('Idempotency-Key') || headers.has('X-Idempotency-Key'),
+});
+
+const isLeftAlone = (request: Request, policy: RetryPolicy): boolean =>
+  skipReason(createWorld().call({ request, facts: factsOf(request) }).facts, policy) !== undefined;
 
 /**
  * A row says what the network does as far as it has to: an attempt more than are expected gets a good answer, so that

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import type { Otherwise } from './otherwise.ts';
 import { report } from './report.ts';
 import { type Reading, readTable } from './row.ts';
 import { judge } from './verdict.ts';
@@ -6,7 +7,7 @@ import { judge } from './verdict.ts';
 const rowOf = (row: object): object => ({ id: 'x-1', ...row });
 const reading = (row: object): Reading | undefined => readTable(JSON.stringify(rowOf(row)))[0];
 
-async function verdictOn(row: object, otherwise: Record<string, string> = {}) {
+async function verdictOn(row: object, otherwise: Record<string, Otherwise> = {}) {
   const read = reading(row);
   if (read?.kind !== 'row') throw new Error(`no row: ${JSON.stringify(read)}`);
   return judge(read.row, otherwise);
@@ -332,18 +333,32 @@ describe('rows that ask for one number are played, too', () => {
   });
 });
 
+const RULE: Otherwise = { why: 'a rule', then: { attempts: 3, status: 200, delays_ms: [100, 200] } };
+
 describe('what is decided otherwise', () => {
   test('is shown with its reason, if it is so', async () => {
-    expect(await verdictOn({ ...BASE, then: { attempts: 2 } }, { 'x-1': 'a rule' })).toEqual({
+    expect(await verdictOn({ ...BASE, then: { attempts: 2 } }, { 'x-1': RULE })).toEqual({
       kind: 'not-applicable',
       why: 'decided otherwise: a rule (attempts 2 expected, 3 seen)',
     });
   });
 
   test('is a failure, if it is not', async () => {
-    expect(await verdictOn({ ...BASE, then: { attempts: 3 } }, { 'x-1': 'a rule' })).toEqual({
+    expect(await verdictOn({ ...BASE, then: { attempts: 3 } }, { 'x-1': RULE })).toEqual({
       kind: 'failed',
       why: 'passes, though it is listed as decided otherwise',
+    });
+  });
+
+  test.each<{ name: string; then: object; seen: string }>([
+    { name: 'attempts', then: { attempts: 4 }, seen: 'attempts 4 expected, 3 seen' },
+    { name: 'status', then: { status: 503 }, seen: 'status 503 expected, 200 seen' },
+    { name: 'waits', then: { delays_ms: [100, 201] }, seen: 'delays [100,201] expected, [100,200] seen' },
+  ])('is a failure, if it is so in yet another way: $name', async ({ then, seen }) => {
+    const rule = { ...RULE, then: { ...RULE.then, ...then } };
+    expect(await verdictOn({ ...BASE, then: { attempts: 2 } }, { 'x-1': rule })).toEqual({
+      kind: 'failed',
+      why: `neither as it expects nor as it is decided here: ${seen}`,
     });
   });
 
@@ -383,12 +398,13 @@ test('the report has a line for all that did not pass, and the sums last', async
     '{ "id": ',
     '7',
   ].join('\n');
-  expect(await report(table, (line) => lines.push(line), { otherwise: { c: 'a rule' } })).toBe(false);
+  expect(await report(table, (line) => lines.push(line), { otherwise: { c: RULE } })).toBe(false);
   expect(lines).toEqual([
     '– c: decided otherwise: a rule (attempts 2 expected, 3 seen)',
     '✗ b (wrong): attempts 2 expected, 3 seen',
     expect.stringMatching(/^✗ line 6 is no JSON/),
     '✗ line 7 is no object',
+    '? 1 are in words, for a person: docs/cases.md says of each which test shows it, or why none does',
     '6 rows: 1 passed, 3 failed, 1 not applicable (reasons above), 1 for a person',
   ]);
   expect(await report('', () => {})).toBe(false);
@@ -402,8 +418,8 @@ test('a table of somebody else: what a person has to run is said, and nothing is
   ].join('\n');
   expect(await report(table, (line) => lines.push(line), { isForeign: true })).toBe(true);
   expect(lines.slice(0, 2)).toEqual([
-    expect.stringMatching(/^\? ky-023: for a person: /),
-    expect.stringMatching(/^\? typo: for a person: .*atempts/),
+    expect.stringMatching(/^\? ky-023: cannot be played, so it is for a person: /),
+    expect.stringMatching(/^\? typo: cannot be played.*atempts/),
   ]);
   expect(lines.at(-1)).toBe('2 rows: 0 passed, 0 failed, 0 not applicable (reasons above), 2 for a person');
 });
@@ -415,6 +431,120 @@ test.each([
 ])('an error in words is that error: $error', async ({ error, ends }) => {
   const row = { given: { policy: { attempts: 2, total_ms: 50 } }, when: [{ s: 200, ms: 90 }], then: { error } };
   expect((await verdictOn(row)).kind).toBe(ends);
+});
+
+describe('a time that a server names is spread upwards', () => {
+  const policy = { ...POLICY, attempts: 2 };
+  const told = (seconds: string) => [{ s: 503, h: { 'Retry-After': seconds } }, 200];
+  const judged = (when: unknown[], then: object, more: object = {}) =>
+    verdictOn({ given: { policy: { ...policy, ...more } }, when, then });
+
+  test.each([
+    { name: 'by a quarter at most', when: told('2'), then: { delays_ms: [2_000], elapsed_ms: 2_000 } },
+    { name: 'and by 5 s', when: told('60'), then: { delays_ms: [60_000], elapsed_ms: [60_000, 60_000] } },
+    { name: 'not if it is now', when: told('0'), then: { delays_ms: [0], elapsed_ms: 0 } },
+  ])('$name', async ({ when, then }) => {
+    expect(await judged(when, then)).toEqual({ kind: 'passed' });
+  });
+
+  test('what it makes too late for the row is seen', async () => {
+    const total = { total_ms: 2_200 };
+    const then = { attempts: 2, status: 200 };
+    expect(await judged(told('2'), then)).toEqual({ kind: 'passed' });
+    expect(await judged(told('2'), then, total)).toMatchObject({ kind: 'failed' });
+  });
+
+  test('a wait that no server has named is what the row says', async () => {
+    const when = [{ s: 503, h: { 'Retry-After': '1' } }, 503, 200];
+    const full = { attempts: 3, jitter: 'full' };
+    expect(await judged(when, { delays_ms: [1_000, [0, 200]] }, full)).toEqual({ kind: 'passed' });
+    expect(await judged(when, { delays_ms: [1_000, [0, 150]] }, full)).toMatchObject({ kind: 'failed' });
+  });
+
+  test.each([
+    { spread: { ratio: 0.25, maxMs: 5_000 }, seconds: '2', ends: 'passed' },
+    { spread: { ratio: 0.3, maxMs: 5_000 }, seconds: '2', ends: 'failed' },
+    { spread: { ratio: 0.25, maxMs: 5_100 }, seconds: '60', ends: 'failed' },
+  ])('more than that fails: $spread', async ({ spread, seconds, ends }) => {
+    vi.resetModules();
+    vi.doMock('../../src/policy/policy.ts', async (original) => ({
+      ...(await original<object>()),
+      RETRY_AFTER_JITTER: spread,
+    }));
+    try {
+      const other = await import('./verdict.ts');
+      const row = reading({ given: { policy }, when: told(seconds), then: { delays_ms: [Number(seconds) * 1_000] } });
+      if (row?.kind !== 'row') throw new Error('no row');
+      expect((await other.judge(row.row, {})).kind).toBe(ends);
+    } finally {
+      vi.doUnmock('../../src/policy/policy.ts');
+      vi.resetModules();
+    }
+  });
+});
+
+describe('an attempt that nothing is to follow is waited for, so a row that has it cut off is not applicable', () => {
+  const slow = { s: 200, ms: 90 };
+  test.each<{ name: string; given: object; when: unknown[]; then: object }>([
+    {
+      name: 'the last of two',
+      given: { policy: { ...POLICY, attempts: 2, timeout_ms: 50, delays_ms: [10] } },
+      when: [slow, slow],
+      then: { attempts: 2, error: 'TimeoutError', elapsed_ms: 110 },
+    },
+    {
+      name: 'the only one',
+      given: { policy: { ...POLICY, attempts: 1, timeout_ms: 50 } },
+      when: [slow],
+      then: { attempts: 1, error: 'TimeoutError', elapsed_ms: 50 },
+    },
+    {
+      name: 'the only one, at the end of the whole',
+      given: { policy: { ...POLICY, attempts: 1, total_ms: 50 } },
+      when: [slow],
+      then: { error: 'TimeoutError' },
+    },
+    {
+      name: 'of a method that is left alone',
+      given: { method: 'POST', policy: { ...POLICY, timeout_ms: 50 } },
+      when: [slow],
+      then: { attempts: 1, error: 'TimeoutError' },
+    },
+  ])('$name', async ({ given, when, then }) => {
+    const verdict = await verdictOn({ given, when, then });
+    expect(verdict).toEqual({ kind: 'not-applicable', why: expect.stringMatching(/^an attempt that none follows/) });
+    const read = reading({ given, when, then });
+    if (read?.kind === 'row') expect((await judge(read.row, {}, 'fetch')).kind).toBe('not-applicable');
+  });
+
+  test.each<{ name: string; given: object; when: unknown[]; then: object }>([
+    {
+      name: 'an attempt too few',
+      given: { policy: { ...POLICY, attempts: 2, timeout_ms: 50, delays_ms: [10] } },
+      when: [slow, slow],
+      then: { attempts: 3, error: 'TimeoutError' },
+    },
+    {
+      name: 'a wait',
+      given: { policy: { ...POLICY, attempts: 2, timeout_ms: 50, delays_ms: [10] } },
+      when: [slow, slow],
+      then: { delays_ms: [11], error: 'TimeoutError' },
+    },
+    {
+      name: 'the end of a last attempt that was in time',
+      given: { policy: { ...POLICY, attempts: 2, timeout_ms: 50, delays_ms: [10] } },
+      when: [slow, 200],
+      then: { error: 'TimeoutError' },
+    },
+    {
+      name: 'the end of one that another was to follow',
+      given: { policy: { ...POLICY, attempts: 3, timeout_ms: 50, delays_ms: [10] } },
+      when: [{ s: 404, ms: 40 }],
+      then: { error: 'TimeoutError' },
+    },
+  ])('and what else is different fails: $name', async ({ given, when, then }) => {
+    expect(await verdictOn({ given, when, then })).toMatchObject({ kind: 'failed' });
+  });
 });
 
 test('a timeout that ends a request by itself is not played as something else', async () => {

@@ -1,3 +1,4 @@
+import type { Otherwise } from './otherwise.ts';
 import { readTable } from './row.ts';
 import { judge } from './verdict.ts';
 
@@ -5,7 +6,7 @@ import { judge } from './verdict.ts';
 export async function report(
   table: string,
   say: (line: string) => void,
-  { otherwise, isForeign = false }: { otherwise?: Readonly<Record<string, string>>; isForeign?: boolean } = {},
+  { otherwise, isForeign = false }: { otherwise?: Readonly<Record<string, Otherwise>>; isForeign?: boolean } = {},
 ): Promise<boolean> {
   const counts = { rows: 0, passed: 0, failed: 0, notApplicable: 0, forAPerson: 0 };
   const failed: string[] = [];
@@ -17,7 +18,7 @@ export async function report(
     }
     if (reading.kind === 'for-a-person') {
       counts.forAPerson += 1;
-      if (isForeign) say(`? ${reading.id}: for a person: ${reading.why}`);
+      if (isForeign) say(`? ${reading.id}: cannot be played, so it is for a person: ${reading.why}`);
       continue;
     }
     const { row } = reading;
@@ -32,6 +33,9 @@ export async function report(
   }
   for (const line of failed) say(`✗ ${line}`);
   const { rows, passed, notApplicable, forAPerson } = counts;
+  if (forAPerson > 0 && !isForeign) {
+    say(`? ${forAPerson} are in words, for a person: docs/cases.md says of each which test shows it, or why none does`);
+  }
   say(
     `${rows} rows: ${passed} passed, ${failed.length} failed, ${notApplicable} not applicable (reasons above), ${forAPerson} for a person`,
   );

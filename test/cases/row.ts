@@ -120,7 +120,7 @@ type Test = (value: unknown) => boolean;
 function wrongField(value: object, fields: Readonly<Record<string, Test>>, where: string): string | undefined {
   for (const [key, inner] of Object.entries(value)) {
     const test = Object.hasOwn(fields, key) ? fields[key] : undefined;
-    if (test === undefined) return `\`${where}.${key}\` is free text`;
+    if (test === undefined) return `\`${where}.${key}\` is no field that can be played`;
     if (!test(inner)) return `\`${where}.${key}\` is not of the form: ${JSON.stringify(inner)}`;
   }
   return undefined;

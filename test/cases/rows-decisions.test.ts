@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { serve } from '../../src/engine/serve.ts';
+import { constant } from '../../src/policy/backoff.ts';
 import { skipReason } from '../../src/policy/eligibility.ts';
 import type { RetryPolicy } from '../../src/policy/policy.ts';
 import { presets } from '../../src/policy/presets.ts';
@@ -126,12 +127,35 @@ describe('row 34: losers', () => {
       cancelled: 1,
     },
   ])('$name', async ({ cancelTimedOut, opened, cancelled }) => {
-    const late = watchedBody(['x'.repeat(70_000), 'rest']);
+    const late = watchedBody(Array.from({ length: 20 }, () => 'x'.repeat(10_000)));
     const script: Answer[] = [{ afterMs: 3_000, body: late.open }, 200];
     const world = createWorld({ script, policy: { hedge: { afterMs: 100, max: 1 }, cancelTimedOut } });
     expect(await (await world.serve()).text()).toBe('answer 2');
     await world.time.advance(10_000);
     expect([late.opened(), late.cancelled()]).toEqual([opened, cancelled]);
-    expect(late.pulled()).toBeLessThanOrEqual(65_536 + 70_000);
+    // It is cancelled unread.
+    expect(late.pulled()).toBe(0);
+  });
+
+  test('one that has failed is drained up to 64 KiB and cancelled, and the winner is read to its end', async () => {
+    const CHUNK = 1_024;
+    const failed = watchedBody(Array.from({ length: 200 }, () => 'x'.repeat(CHUNK)));
+    const winner = watchedBody(['a', 'b', 'c'], { ends: true });
+    const late = watchedBody(['x']);
+    const script: Answer[] = [
+      { afterMs: 3_000, body: late.open },
+      { status: 503, afterMs: 50, body: failed.open },
+      { afterMs: 100, body: winner.open },
+    ];
+    const policy = { hedge: { afterMs: 100, max: 1 }, attemptTimeoutMs: 1_000, backoff: constant(0) };
+    const world = createWorld({ script, policy: { ...policy, throttledBackoff: constant(0) } });
+    const answer = await world.serve();
+    expect([world.network.times(), answer.status]).toEqual([[0, 100, 150], 200]);
+    // The one that fills it, and the one that a copied stream reads ahead.
+    expect([failed.cancelled(), failed.pulled() - 65_536]).toEqual([1, 2 * CHUNK]);
+    // Past every clock that runs against attempts, and past the end of the loser.
+    await world.time.advance(60_000);
+    expect([late.opened(), late.cancelled()]).toEqual([1, 1]);
+    expect([await answer.text(), winner.cancelled()]).toEqual(['abc', 0]);
   });
 });

@@ -7,8 +7,11 @@ import { runnerImport } from 'vite';
 
 const [given, ...more] = process.argv.slice(2);
 if (given?.startsWith('-') || more.length > 0) {
-  console.error('usage: npm run cases [-- FILE.jsonl]');
-  process.exit(1);
+  const isAsked = given === '--help' || given === '-h';
+  (isAsked ? console.log : console.error)(
+    'usage: npm run cases [-- FILE.jsonl]\nOne row a line, of the form of `Row` in test/cases/row.ts; without a FILE our own table, test/cases/peer-cases.jsonl.',
+  );
+  process.exit(isAsked ? 0 : 1);
 }
 // npm runs scripts in the package's own folder, wherever it was called from.
 const file =

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { FAULTS_NOT_YET, FAULTS_OTHERWISE, PARTLY, ROWS_NOT_YET } from './otherwise.ts';
+import { FAULTS_OTHERWISE, PARTLY } from './otherwise.ts';
 import { type Case, isMissing, readCases, toPage } from './table.ts';
 
 const cases = readCases();
@@ -18,17 +18,13 @@ test.each([
 
 describe('reasons', () => {
   test('are given for cases there are, and for each once', () => {
-    const given = [FAULTS_NOT_YET, FAULTS_OTHERWISE, PARTLY].flatMap((reasons) => Object.keys(reasons));
+    const given = [FAULTS_OTHERWISE, PARTLY].flatMap((reasons) => Object.keys(reasons));
     expect(given.filter((id) => !idsOf([...rows, ...faults, ...peers]).includes(id))).toEqual([]);
     expect(new Set(given).size).toBe(given.length);
-    expect(Object.keys(ROWS_NOT_YET).filter((id) => !idsOf(rows).includes(id))).toEqual([]);
   });
 
-  test('that something is not there yet are given for nothing that is shown, and of a part for nothing that is not', () => {
+  test('of a part are given for nothing that is not shown', () => {
     const shown = idsOf([...faults, ...rows, ...peers].filter(({ files }) => files.length > 0));
-    expect([...Object.keys(FAULTS_NOT_YET), ...Object.keys(ROWS_NOT_YET)].filter((id) => shown.includes(id))).toEqual(
-      [],
-    );
     expect(Object.keys(PARTLY).filter((id) => !shown.includes(id))).toEqual([]);
   });
 });

@@ -1,14 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createFinder } from './named.ts';
-import {
-  FAULTS_NOT_YET,
-  FAULTS_OTHERWISE,
-  NOT_YET,
-  OTHERWISE,
-  OTHERWISE_BY_HAND,
-  PARTLY,
-  ROWS_NOT_YET,
-} from './otherwise.ts';
+import { FAULTS_OTHERWISE, OTHERWISE, OTHERWISE_BY_HAND, PARTLY } from './otherwise.ts';
 import { type Reading, readTable } from './row.ts';
 import { toPolicy } from './to-policy.ts';
 
@@ -48,22 +40,18 @@ export function readCases(): Cases {
     played,
     ...(why === undefined ? {} : { why }),
   });
-  const notYet = (reasons: Readonly<Record<string, string>>, id: string) => lead('not yet: ', reasons[id]);
   const partly = (id: string) => lead('not all of it: ', PARTLY[id]);
   const otherwise = (reasons: Readonly<Record<string, string>>, id: string) => lead('decided otherwise: ', reasons[id]);
 
-  const rows = cellsOf(text('rows.md'), /^\d+$/).map(([n, what = '']) =>
-    one(`row ${n}`, what, notYet(ROWS_NOT_YET, `row ${n}`) ?? partly(`row ${n}`)),
-  );
+  const rows = cellsOf(text('rows.md'), /^\d+$/).map(([n, what = '']) => one(`row ${n}`, what, partly(`row ${n}`)));
   const faults = cellsOf(text('reported-faults.md'), /^B\d+$/).map(([id = '', , , what = '']) =>
-    one(id, what, notYet(FAULTS_NOT_YET, id) ?? otherwise(FAULTS_OTHERWISE, id) ?? partly(id)),
+    one(id, what, otherwise(FAULTS_OTHERWISE, id) ?? partly(id)),
   );
   const peers = peerRows().map(({ id, area, reading }) => {
-    if (reading.kind !== 'row')
-      return one(id, area, notYet(NOT_YET, id) ?? otherwise(OTHERWISE_BY_HAND, id) ?? partly(id));
+    if (reading.kind !== 'row') return one(id, area, otherwise(OTHERWISE_BY_HAND, id) ?? partly(id));
     const mapped = toPolicy(reading.row);
     const cannot = 'cannot' in mapped ? mapped.cannot : undefined;
-    return one(id, area, otherwise(OTHERWISE, id) ?? lead('not applicable: ', cannot), true);
+    return one(id, area, lead('decided otherwise: ', OTHERWISE[id]?.why) ?? lead('not applicable: ', cannot), true);
   });
   return { rows, faults, peers };
 }

@@ -59,7 +59,7 @@ export function toPolicy({ given }: Row): Mapped {
   try {
     checkRetryOptions(options, 'policy');
   } catch (refused) {
-    if (refused instanceof RetryLayerError) return { cannot: refused.message };
+    if (refused instanceof RetryLayerError) return { cannot: `our options refuse it: ${refused.message}` };
     throw refused;
   }
   return {

@@ -282,8 +282,7 @@ describe('after a fault', () => {
 describe('abort', () => {
   const KEY = { origin: 'https://app.test', group: 'data' };
   /** A call that its maker may abort, and its answer. */
-  const abortable = (world: World) => {
-    const controller = new AbortController();
+  const abortable = (world: World, controller = new AbortController()) => {
     const call: Call = { ...world.call(), signal: controller.signal };
     const answer = serve(call, world.engine, (fault) => world.faults.push(fault));
     answer.catch(() => {});
@@ -315,6 +314,35 @@ describe('abort', () => {
     expect(world.network.sent).toHaveLength(1);
     expect(world.steps.map(({ type }) => type)).toEqual(['attempt']);
   });
+
+  test.each<{ name: string; script: Answer[]; abortAtMs: number; endsAtMs: number }>([
+    { name: 'an answer', script: [503, 200], abortAtMs: 100, endsAtMs: 100 },
+    { name: 'a network error', script: ['reset', 200], abortAtMs: 100, endsAtMs: 100 },
+    { name: 'an attempt that is overdue', script: ['hang', 200], abortAtMs: 1_100, endsAtMs: 1_300 },
+  ])(
+    'B045 while the user’s own function still judges $name: whatever it says then, nothing more is sent',
+    async ({ script, abortAtMs, endsAtMs }) => {
+      let said = 0;
+      const world = createWorld({
+        script,
+        policy: { attemptTimeoutMs: 1_000, backoff: constant(0), throttledBackoff: constant(0) },
+        classify: async () => {
+          await world.time.after(300);
+          said += 1;
+          return 'retry';
+        },
+      });
+      const { controller, answer } = abortable(world);
+      await world.time.advance(abortAtMs);
+      expect([said, world.network.sent.length]).toEqual([0, 1]);
+      controller.abort('off');
+      expect(await rejection(world.time.until(answer))).toBe('off');
+      expect(world.time.elapsed()).toBe(endsAtMs);
+      await world.time.advance(60_000);
+      expect([said, world.network.sent.length, world.sleeper.pending()]).toEqual([1, 1, 0]);
+      expect([world.book.affords(KEY, 20), world.faults]).toEqual([true, []]);
+    },
+  );
 
   test('B045 while it is being decided sends nothing more, and its price comes back', async () => {
     const world = createWorld({ script: [503, 200] });
@@ -387,15 +415,51 @@ describe('abort', () => {
     expect(world.time.elapsed()).toBeLessThan(1_500);
   });
 
-  test('B061 leaves nothing on a signal that outlives the request', async () => {
-    const world = createWorld({ script: [503, 200] });
-    const { signal } = new AbortController();
-    const answer = serve({ ...world.call(), signal }, world.engine, () => {});
-    await world.time.advance(100);
-    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
-    await world.time.until(answer);
-    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
-  });
+  const busy = Array<Answer>(5).fill(503);
+  test.each<{ name: string; script: Answer[]; abortAtMs?: number; options?: WorldOptions; ends: unknown }>([
+    { name: 'success', script: [...busy, 200], ends: 200 },
+    { name: 'failure', script: [503], ends: 503 },
+    { name: 'lost connections', script: ['reset'], ends: expect.any(TypeError) },
+    { name: 'an overdue attempt that wins', script: [{ afterMs: 1_700 }, 503, 'hang'], ends: 200 },
+    {
+      name: 'the deadline',
+      script: ['hang'],
+      options: { policy: { hardTotal: true, totalMs: 2_500 } },
+      ends: expect.any(DOMException),
+    },
+    { name: 'an abort in a wait', script: busy, abortAtMs: 1_600, ends: 'off' },
+    { name: 'an abort of an attempt', script: [503, { afterMs: 900 }], abortAtMs: 600, ends: 'off' },
+    { name: 'an abort beside what is overdue', script: ['hang'], abortAtMs: 4_200, ends: 'off' },
+    {
+      name: 'an abort where it is parked',
+      script: ['reset'],
+      abortAtMs: 600,
+      options: { circuit: { failures: 1, openMs: 5_000 } },
+      ends: 'off',
+    },
+  ])(
+    'B061 leaves no timer, and nothing on a signal that outlives the request: $name',
+    async ({ script, abortAtMs, options, ends }) => {
+      const own = { attempts: 6, attemptTimeoutMs: 1_000, backoff: constant(500), throttledBackoff: constant(500) };
+      const world = createWorld({ script, ...options, policy: { ...own, ...options?.policy } });
+      if (options?.circuit) await world.serve({ policy: { attempts: 1 } }).catch(() => {});
+      const controller = new AbortController();
+      const { answer } = abortable(world, controller);
+      await world.time.settle();
+      expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
+      if (abortAtMs !== undefined) {
+        await world.time.advance(abortAtMs);
+        controller.abort('off');
+      }
+      const end = await world.time.until(answer).then(
+        ({ status }) => status,
+        (error: unknown) => error,
+      );
+      expect(end).toEqual(ends);
+      expect(world.sleeper.pending()).toBe(0);
+      expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
+    },
+  );
 
   test('while parked leaves its place, and counts for nothing', async () => {
     const world = createWorld({ script: ['reset'], circuit: { failures: 1, openMs: 5_000 }, policy: { attempts: 2 } });

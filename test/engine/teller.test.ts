@@ -76,6 +76,10 @@ describe('each step is an event', () => {
     { step: STEPS.waiting, event: { type: 'waiting', cause: 'offline' } },
     { step: STEPS.released, event: { type: 'released', cause: 'offline' } },
     { step: STEPS.recovered, event: { type: 'recovered', attempts: 2, status: 200 } },
+    {
+      step: { type: 'resumed', resumptions: 2, fromByte: 4_096 },
+      event: { type: 'resumed', resumptions: 2, fromByte: 4_096 },
+    },
     { step: STEPS.gaveUp, event: { type: 'gave-up', attempts: 4, lastStatus: 503, reason: 'attempts' } },
     { step: STEPS.lostAll, event: { type: 'gave-up', attempts: 4, reason: 'deadline' } },
   ])('$event.type', ({ step, event }) => {
@@ -150,6 +154,14 @@ describe('counters', () => {
       recovered: 1,
       gaveUp: { attempts: 2, deadline: 1 },
     });
+  });
+
+  test('how often downloads were gone on with, if any was', () => {
+    const { teller } = open();
+    expect(teller.counters()).not.toHaveProperty('resumed');
+    const tell = teller.about(facts, 'data', 'a');
+    for (const fromByte of [5, 10]) tell({ type: 'resumed', resumptions: fromByte / 5, fromByte });
+    expect(teller.counters()).toMatchObject({ resumed: 2, recovered: 0 });
   });
 
   test('what was read of them does not change afterwards, and cannot change them', () => {

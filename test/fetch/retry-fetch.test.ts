@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createRetryFetch, type RetryFetch } from '../../src/fetch/retry-fetch.ts';
 import { RetryLayerError } from '../../src/policy/errors.ts';
+import { rangesOf } from '../support/broken-bodies.ts';
 import { rejection } from '../support/engine-world.ts';
 import { createFetchWorld, type FetchWorldOptions } from '../support/fetch-world.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
@@ -21,6 +22,46 @@ function world(options: FetchWorldOptions = {}) {
 
 afterEach(() => {
   vi.unstubAllGlobals();
+});
+
+describe('a download that breaks off', () => {
+  const digits = rangesOf('0123456789');
+
+  test('goes on, and is told of', async () => {
+    const { call, time, network, events, retryFetch } = world({
+      script: [digits.all(4), digits.from(4)],
+      isControlled: () => true,
+    });
+    const response = await call(ITEMS, { retry: { resume: true } });
+    expect(await time.until(response.text())).toBe('0123456789');
+    expect(events).toMatchObject([
+      { type: 'retry-scheduled' },
+      { type: 'resumed', resumptions: 1, fromByte: 4, url: ITEMS },
+    ]);
+    expect(retryFetch.status().counters).toMatchObject({
+      requests: 1,
+      attempts: 2,
+      retries: 1,
+      recovered: 0,
+      resumed: 1,
+    });
+    // The worker leaves the rest alone, too.
+    expect(network.sent.map(({ request }) => new URL(request.url).hash)).toEqual(['#~sf=x', '#~sf=x']);
+  });
+
+  test('ends with its signal, during a wait and while the rest is on its way', async () => {
+    for (const afterMs of [100, 600]) {
+      const controller = new AbortController();
+      const { call, time, network } = world({ script: [digits.all(4), { ...digits.from(4), afterMs: 1_000 }] });
+      const response = await call(ITEMS, { signal: controller.signal, retry: { resume: true } });
+      const reading = rejection(response.text());
+      await time.advance(afterMs);
+      controller.abort('enough');
+      expect(await time.until(reading)).toBe('enough');
+      await time.advance(10_000);
+      expect(network.sent).toHaveLength(afterMs > 500 ? 2 : 1);
+    }
+  });
 });
 
 describe('as the worker does', () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { TaskOptions, TaskPolicy } from '../../src/fetch/options.ts';
 import { retry, runTask, type Task } from '../../src/fetch/retry.ts';
@@ -248,4 +249,24 @@ test('in real time', async () => {
   const startedAt = Date.now();
   expect(await retry(failing(2), { backoff: constant(20) })).toBe('attempt 3');
   expect(Date.now() - startedAt).toBeGreaterThanOrEqual(40);
+});
+
+test.each<{ name: string; task: Task<string>; abortAtMs?: number; ends: unknown }>([
+  { name: 'success', task: failing(5), ends: 'attempt 6' },
+  { name: 'failure', task: failing(9), ends: expect.any(Error) },
+  { name: 'attempts that take too long', task: () => new Promise(() => {}), ends: expect.any(DOMException) },
+  { name: 'an abort in a wait', task: failing(9), abortAtMs: 1_500, ends: 'off' },
+  { name: 'an abort of an attempt', task: () => new Promise(() => {}), abortAtMs: 2_700, ends: 'off' },
+])('B061 leaves no timer and no listener: $name', async ({ task, abortAtMs, ends }) => {
+  const controller = new AbortController();
+  const policy = { ...SECOND, attempts: 6, attemptTimeoutMs: 500 };
+  const { time, work, sleeper } = start(task, policy, { signal: controller.signal });
+  await time.settle();
+  expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
+  if (abortAtMs !== undefined) {
+    await time.advance(abortAtMs);
+    controller.abort('off');
+  }
+  expect(await time.until(work.catch((error: unknown) => error))).toEqual(ends);
+  expect([sleeper.pending(), getEventListeners(controller.signal, 'abort')]).toEqual([0, []]);
 });

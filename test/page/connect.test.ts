@@ -187,7 +187,9 @@ describe('events', () => {
     /** As the worker does it: the welcome, and behind it what was kept. */
     const welcoming = (worker: FakeWorker, container: FakeContainer) => {
       worker.postMessage = (_message, ports) => {
-        ports?.[0]?.postMessage(toMessage({ kind: 'welcome', version: VERSION, nonce: 'nonce', fragments: true }));
+        ports?.[0]?.postMessage(
+          toMessage({ kind: 'welcome', version: VERSION, nonce: 'nonce', fragments: true, waiting: 0 }),
+        );
         void settle().then(() => container.say(own));
       };
     };
@@ -257,7 +259,9 @@ describe('what a page can do about all requests', () => {
   const obeying = () =>
     createWorker('activated', ({ kind }) =>
       toMessage(
-        kind === 'hello' ? { kind: 'welcome', version: VERSION, nonce: 'n', fragments: true } : { kind: 'done' },
+        kind === 'hello'
+          ? { kind: 'welcome', version: VERSION, nonce: 'n', fragments: true, waiting: 0 }
+          : { kind: 'done' },
       ),
     );
   const said = (worker: { heard: unknown[] }) =>

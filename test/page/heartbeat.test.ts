@@ -21,6 +21,13 @@ test('beats at once and every ten seconds while a request waits, and not a momen
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test('a download that goes on waits no more', () => {
+  const heart = createHeartbeat(() => {});
+  heart.hear(waits());
+  heart.hear({ type: 'resumed', ...about('a'), resumptions: 1, fromByte: 5 });
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 test('for as long as the last of several', () => {
   const heart = createHeartbeat(() => {});
   heart.hear(waits('a'));

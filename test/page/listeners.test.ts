@@ -131,7 +131,7 @@ describe('messages', () => {
 
   test('that are answers are no events', () => {
     const { listeners, warnings } = open();
-    listeners.receive(toMessage({ kind: 'welcome', version: '0.1.0', nonce: 'nonce', fragments: true }));
+    listeners.receive(toMessage({ kind: 'welcome', version: '0.1.0', nonce: 'nonce', fragments: true, waiting: 0 }));
     expect(warnings).toEqual([]);
   });
 

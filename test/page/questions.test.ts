@@ -17,7 +17,7 @@ describe('a question', () => {
   test('is a message of ours with a port for the answer', async () => {
     const worker = ours();
     const { value, ms } = await timed(hello(worker), 0);
-    expect(value).toEqual({ kind: 'welcome', version: '0.1.0', nonce: 'nonce', fragments: true });
+    expect(value).toEqual({ kind: 'welcome', version: '0.1.0', nonce: 'nonce', fragments: true, waiting: 0 });
     expect(worker.heard).toEqual([{ steadfetch: 1, kind: 'hello', version: '0.1.0' }]);
     expect([ms, vi.getTimerCount()]).toEqual([0, 0]);
   });
@@ -57,7 +57,7 @@ describe('a question', () => {
     const { value } = await timed(hello(worker, 100), 1_000);
     expect(value).toBeUndefined();
     expect(() =>
-      port?.postMessage(toMessage({ kind: 'welcome', version: '0.1.0', nonce: 'nonce', fragments: true })),
+      port?.postMessage(toMessage({ kind: 'welcome', version: '0.1.0', nonce: 'nonce', fragments: true, waiting: 0 })),
     ).not.toThrow();
   });
 });

@@ -123,6 +123,11 @@ describe('may something be paid?', () => {
     expect(affords(holds(tokens), cost, T0 + afterMs, BUDGET_DEFAULTS)).toBe(affordable);
   });
 
+  test('a millionth too little is too little', () => {
+    expect(affords(holds(1 - 1e-6), 1, T0, BUDGET_DEFAULTS)).toBe(false);
+    expect(affords(holds(1), 1, T0, BUDGET_DEFAULTS)).toBe(true);
+  });
+
   test('ten tenths are one, although they add up to a little less', () => {
     const tenths = Array.from({ length: 10 }).reduce<number>((sum) => sum + 0.1, 0);
     expect(tenths).toBeLessThan(1);

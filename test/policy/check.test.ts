@@ -117,6 +117,9 @@ describe('a bad option is refused by name, with its value and what to do', () =>
     },
     { options: { retryNonIdempotent: 1 }, option: 'retry.retryNonIdempotent', got: '1', remedy: 'true or false' },
     { options: { retryNonIdempotent: 'no' }, option: 'retry.retryNonIdempotent', got: "'no'", remedy: 'true or false' },
+    { options: { resume: 1 }, option: 'retry.resume', got: '1', remedy: 'true or false' },
+    { options: { holdBody: 1_000 }, option: 'retry.holdBody', got: '1000', remedy: 'it may have maxBytes' },
+    { options: { holdBody: { maxBytes: -1 } }, option: 'retry.holdBody.maxBytes', got: '-1', remedy: 'of at least 0' },
     { options: { mediaRanges: null }, option: 'retry.mediaRanges', got: 'null', remedy: 'true or false' },
     { options: { statuses: 503 }, option: 'retry.statuses', got: '503', remedy: 'must be a list' },
     { options: { statuses: new Set([503]) }, option: 'retry.statuses', got: 'an object', remedy: 'must be a list' },
@@ -417,6 +420,38 @@ describe('hostile shapes', () => {
   test('a bad option of an object without a prototype is refused as any', () => {
     const options = Object.assign(Object.create(null), { attempts: Object.create(null) });
     expect(refused(options)).toMatchObject({ code: 'bad-option', option: 'retry.attempts' });
+  });
+
+  test.each([
+    { name: 'Math', options: Math },
+    {
+      name: 'arguments',
+      options: (function (..._: unknown[]) {
+        // biome-ignore lint/complexity/noArguments: it is what somebody may pass on by mistake
+        return arguments;
+      })(),
+    },
+    { name: 'what calls itself something', options: { [Symbol.toStringTag]: 'Options' } },
+  ])('what only looks plain is refused: $name', ({ options }) => {
+    expect(refused(options)?.message).toMatch(/^retry must be an object/);
+  });
+
+  test.each([
+    { options: { backoff: { kind: ['constant'], delayMs: 5 } }, option: 'retry.backoff' },
+    { options: { mirrors: [['https://b.test']] }, option: 'retry.mirrors[0]' },
+    { options: { circuit: ['reject'] }, option: 'retry.circuit' },
+  ])('a list of one text is no text: $option', ({ options, option }) => {
+    expect(refused(options)).toMatchObject({ code: 'bad-option', option });
+  });
+
+  test('where there is nothing to do instead, nothing is said of it', () => {
+    expect(refused({ backoff: constant(-5) })?.message).toBe(
+      'retry.backoff.delayMs must be a number from 0 to 2147483647, got -5',
+    );
+    expect(refusal(() => number(0, 1)(5, 'x'))?.message).toBe('x must be a number from 0 to 1, got 5');
+    expect(refused({ hedge: { afterMs: 1, max: 0 } })?.message).toBe(
+      'retry.hedge.max must be a whole number from 1 to 10, got 0',
+    );
   });
 
   // structuredClone drops what is inherited: such a policy means something else on the other side, or nothing at all.

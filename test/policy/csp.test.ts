@@ -50,6 +50,9 @@ describe('a source', () => {
     ['wss:', 'https://any.example/', true],
     ['wss:', 'http://any.example/', false],
     ['ws:', 'http://any.example/', true],
+    ['h323:', 'h323://any.example/', true],
+    // It ends like a scheme, and is a file of a host.
+    ['https://a.example/b:', 'https://a.example/b:', true],
 
     ['a.example', 'https://a.example/', true],
     ['A.EXAMPLE', 'https://a.example/', true],

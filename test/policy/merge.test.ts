@@ -5,7 +5,7 @@ import { type Hold, NO_HOLD } from '../../src/policy/hold.ts';
 import { mergeGuards, mergeRecords } from '../../src/policy/merge.ts';
 import type { OriginRecord } from '../../src/policy/origin-record.ts';
 import { anyGuards } from '../support/arbitraries.ts';
-import { anyRecord, GUARDS, recordOf } from '../support/records.ts';
+import { anyRecord, GUARDS, guardsWith, recordOf } from '../support/records.ts';
 
 const T0 = Date.UTC(2026, 6, 5, 12);
 const KEY = { origin: 'https://app.test', group: 'data' };
@@ -18,6 +18,17 @@ test.each([
 ])('of two budgets the poorer counts, at the same instant: $name', ({ ours, theirs, tokens }) => {
   const { budget } = mergeRecords(ours, theirs, GUARDS);
   expect(budget).toEqual({ tokens, at: Math.max(ours.budget.at, theirs.budget.at) });
+});
+
+test('of two that are as poor ours counts: what says nothing new changes nothing', () => {
+  const guards = guardsWith({ kind: 'windowed', ratio: 0.1, perSecond: 0.5, windowMs: 10_000 });
+  const spent = (net: readonly number[]): OriginRecord => ({
+    ...recordOf(3, T0, KEY),
+    budget: { tokens: 3, at: T0, slots: net.map((paid, index) => [T0 - 1_000 * index, paid] as const) },
+  });
+  const [ours, theirs] = [spent([-1, -1]), spent([-2])];
+  expect(mergeRecords(ours, theirs, guards).budget).toEqual(ours.budget);
+  expect(mergeRecords(theirs, ours, guards).budget).toEqual(theirs.budget);
 });
 
 const knows = (over: Partial<OriginRecord>): OriginRecord => ({ ...recordOf(5, T0, KEY), ...over });

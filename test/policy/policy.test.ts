@@ -48,6 +48,8 @@ const DEFAULT_NUMBERS = {
   holdScope: 'auto',
   circuit: 'suppress',
   mediaRanges: false,
+  resume: false,
+  holdBody: false,
 };
 
 /** What `initialDelay` and `backoffFactor` come to: every wait. */
@@ -297,6 +299,19 @@ test('property: whatever is said is what the policy has, and the rest is the bas
       expect(structuredClone(policy)).toEqual(policy);
     }),
   );
+});
+
+test.each<{ holdBody: RetryOptions['holdBody']; base?: RetryPolicy['holdBody']; is: RetryPolicy['holdBody'] }>([
+  { holdBody: undefined, is: false },
+  { holdBody: undefined, base: { maxBytes: 5 }, is: { maxBytes: 5 } },
+  { holdBody: false, base: { maxBytes: 5 }, is: false },
+  { holdBody: true, base: { maxBytes: 5 }, is: { maxBytes: 1_048_576 } },
+  { holdBody: {}, is: { maxBytes: 1_048_576 } },
+  { holdBody: { maxBytes: 7 }, is: { maxBytes: 7 } },
+  { holdBody: { maxBytes: undefined } as object, is: { maxBytes: 1_048_576 } },
+])('holdBody $holdBody over $base is $is', ({ holdBody, base = false, is }) => {
+  const options = holdBody === undefined ? {} : { holdBody };
+  expect(resolvePolicy(options, { ...DEFAULTS, holdBody: base }).holdBody).toEqual(is);
 });
 
 test.each<{ name: string; options: RetryOptions; base?: RetryPolicy; hedge: RetryPolicy['hedge'] }>([

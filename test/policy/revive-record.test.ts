@@ -261,9 +261,15 @@ describe('a share of the traffic from the store', () => {
     { name: 'no list', slots: 'x', tokens: 5, kept: [] },
     {
       name: 'some that are none',
-      slots: [5, null, [], [NOW], [NOW, 'x'], ['x', 1], slot(1, -1)],
+      slots: [5, null, [], [NOW], [NOW, 'x'], [NOW, '1'], ['x', 1], [...slot(2, -1), -1], slot(1, -1)],
       tokens: 4,
       kept: [slot(1, -1)],
+    },
+    {
+      name: 'as much as a number holds, and one more',
+      slots: [slot(1, -Number.MAX_SAFE_INTEGER), slot(2, Number.MAX_SAFE_INTEGER), slot(3, -(2 ** 53))],
+      tokens: 5,
+      kept: [slot(1, -Number.MAX_SAFE_INTEGER), slot(2, Number.MAX_SAFE_INTEGER)],
     },
     {
       name: 'more than traffic can pay',

@@ -6,18 +6,23 @@ import { has } from '../../src/protocol/shape.ts';
 
 const request = { id: 'e7', at: 1, method: 'GET', url: 'https://a.test/', group: 'data', elapsedMs: 2 };
 const notice = { at: 1, origin: 'https://a.test', group: 'data' };
+const entry = { at: 1, id: 'o1', outbox: 'orders', method: 'POST', url: 'https://a.test/' };
 /** What each must have; what is optional is left out. */
 const LEAST: { readonly [Type in LayerEvent['type']]: object } = {
   'retry-scheduled': { ...request, attempt: 1, delayMs: 5, cause: 'status', by: 'backoff' },
   waiting: { ...request, cause: 'hold' },
   released: { ...request, cause: 'hold' },
   'hedge-launched': { ...request, attempt: 2 },
+  resumed: { ...request, resumptions: 1, fromByte: 65_536 },
   recovered: { ...request, attempts: 2, status: 200 },
   'gave-up': { ...request, attempts: 4, reason: 'attempts' },
   'hold-started': { ...notice, until: 9 },
   'hold-ended': notice,
   'circuit-changed': { ...notice, from: 'closed', to: 'open' },
   'budget-exhausted': notice,
+  queued: entry,
+  'queue-sent': { ...entry, status: 201, sends: 1 },
+  'queue-failed': { ...entry, reason: 'refused', sends: 1 },
 };
 const OTHERS: readonly unknown[] = [undefined, null, true, [], {}, 5n];
 const fields = Object.entries(LEAST).flatMap(([type, least]) => Object.keys(least).map((field) => ({ type, field })));

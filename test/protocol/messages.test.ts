@@ -8,6 +8,7 @@ import {
   toMessage,
   type WorkerMessage,
 } from '../../src/protocol/messages.ts';
+import type { OutboxItem } from '../../src/protocol/outbox.ts';
 import type { LayerStatus } from '../../src/protocol/status.ts';
 import { PROTOCOL } from '../../src/protocol/version.ts';
 
@@ -19,10 +20,12 @@ const about = {
   group: 'data',
   elapsedMs: 20,
 } as const;
+const kept = { at: 1_000, id: 'o1', outbox: 'orders', method: 'POST', url: 'https://app.test/api/orders' } as const;
 const EVENTS: LayerEvent[] = [
   { type: 'retry-scheduled', ...about, attempt: 1, delayMs: 500, cause: 'status', status: 503, by: 'backoff' },
   { type: 'retry-scheduled', ...about, attempt: 1, delayMs: 500, cause: 'network-error', by: 'retry-after' },
   { type: 'hedge-launched', ...about, attempt: 2 },
+  { type: 'resumed', ...about, resumptions: 1, fromByte: 65_536 },
   { type: 'waiting', ...about, cause: 'offline' },
   { type: 'released', ...about, cause: 'offline' },
   { type: 'recovered', ...about, attempts: 2, status: 200 },
@@ -32,7 +35,23 @@ const EVENTS: LayerEvent[] = [
   { type: 'hold-started', at: 1_000, origin: 'https://app.test', group: 'data', until: 4_000, path: '/api' },
   { type: 'hold-ended', at: 4_000, origin: 'https://app.test', group: 'data' },
   { type: 'circuit-changed', at: 1_000, origin: 'https://app.test', group: 'data', from: 'closed', to: 'open' },
+  { type: 'queued', ...kept },
+  { type: 'queue-sent', ...kept, status: 201, sends: 2 },
+  { type: 'queue-failed', ...kept, reason: 'refused', status: 422, sends: 1 },
+  { type: 'queue-failed', ...kept, id: '', reason: 'not-stored', sends: 0 },
 ];
+const ITEM: OutboxItem = {
+  id: 'o1',
+  outbox: 'orders',
+  method: 'POST',
+  url: 'https://app.test/api/orders',
+  bytes: 3,
+  state: 'waiting',
+  queuedAt: 1_000,
+  expiresAt: 9_000,
+  sends: 0,
+  notBefore: 1_000,
+};
 const STATUS: LayerStatus = {
   version: '0.1.0',
   storage: 'indexeddb',
@@ -75,12 +94,15 @@ const pageMessages: PageMessage[] = [
   { kind: 'retire' },
   { kind: 'reset' },
   { kind: 'reset', origin: 'https://app.test' },
+  { kind: 'outbox', wish: { do: 'list', id: 'o1', outbox: 'orders', owner: 'ann' } },
 ];
 const workerMessages: WorkerMessage[] = [
-  { kind: 'welcome', version: '0.1.0', nonce: 'nonce', fragments: true },
-  { kind: 'welcome', version: '0.1.0', nonce: '', fragments: false },
+  { kind: 'welcome', version: '0.1.0', nonce: 'nonce', fragments: true, waiting: 0 },
+  { kind: 'welcome', version: '0.1.0', nonce: '', fragments: false, waiting: 2 },
   { kind: 'done' },
   { kind: 'status', status: STATUS },
+  { kind: 'outbox', items: [ITEM, { ...ITEM, state: 'sent', status: 201, answer: 'taken' }], waiting: 1 },
+  { kind: 'outbox', items: [], waiting: 0 },
   ...EVENTS.map((event): WorkerMessage => ({ kind: 'event', seq: 'k3-1', event })),
 ];
 
@@ -224,6 +246,10 @@ describe('the page understands', () => {
     },
     { name: 'no status that is a text', fields: { kind: 'status', status: 'fine' } },
     { name: 'no status that is null', fields: { kind: 'status', status: null } },
+    { name: 'no outbox without items', fields: { kind: 'outbox', waiting: 0 } },
+    { name: 'no outbox without a number', fields: { kind: 'outbox', items: [] } },
+    { name: 'no outbox of items that are none', fields: { kind: 'outbox', items: [ITEM, { id: 'o2' }], waiting: 1 } },
+    { name: 'no outbox by another name', fields: { kind: 'nonsense', items: [], waiting: 1 } },
   ])('$name', ({ fields }) => malformed(fields));
 
   // A listener reads the fields that its type promises.
@@ -240,10 +266,10 @@ describe('the page understands', () => {
   ])('no status that is $name', ({ status }) => malformed({ kind: 'status', status }));
 });
 
-test('an older worker, which has neither nonce nor fragments, is welcome', () => {
-  const welcome = { kind: 'welcome', version: '0.0.9', nonce: '', fragments: false };
+test('an older worker, which has neither nonce nor fragments nor an outbox, is welcome', () => {
+  const welcome = { kind: 'welcome', version: '0.0.9', nonce: '', fragments: false, waiting: 0 };
   expect(parseWorkerMessage({ steadfetch: PROTOCOL, kind: 'welcome', version: '0.0.9' })).toEqual(welcome);
-  const odd = { steadfetch: PROTOCOL, ...welcome, nonce: 5, fragments: 1 };
+  const odd = { steadfetch: PROTOCOL, ...welcome, nonce: 5, fragments: 1, waiting: '3' };
   expect(parseWorkerMessage(odd)).toEqual(welcome);
 });
 

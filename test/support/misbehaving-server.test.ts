@@ -29,6 +29,40 @@ afterEach(async () => {
   await Promise.all([first.close(), second.close()]);
 });
 
+describe('ranges', () => {
+  const step: Step = { bytes: 1_000, ranges: true, headers: { ETag: '"v1"' } };
+  const ask = (range: string, ifRange?: string) => {
+    wire.plan('a', [step]);
+    return get('/wire/a', { headers: { range, ...(ifRange === undefined ? {} : { 'if-range': ifRange }) } });
+  };
+
+  test('the whole says that there are some', async () => {
+    wire.plan('a', [step]);
+    const { status, headers, body } = await get('/wire/a');
+    expect([status, headers['accept-ranges'], headers['content-length'], body.length]).toEqual([
+      200,
+      'bytes',
+      '1000',
+      1_000,
+    ]);
+  });
+
+  test.each(['"v1"', undefined])('the rest, if it is %s', async (ifRange) => {
+    const { status, headers, body } = await ask('bytes=990-', ifRange);
+    expect([status, headers['content-range'], headers['content-length']]).toEqual([206, 'bytes 990-999/1000', '10']);
+    expect(body.equals(generatedBytes(1_000).subarray(990))).toBe(true);
+  });
+
+  test('the whole, if it is another', async () => {
+    expect(await ask('bytes=990-', '"v2"')).toMatchObject({ status: 200, body: generatedBytes(1_000) });
+  });
+
+  test('nothing, after the end', async () => {
+    const { status, headers, body } = await ask('bytes=1000-');
+    expect([status, headers['content-range'], body.length]).toEqual([416, 'bytes */1000', 0]);
+  });
+});
+
 describe('an ordinary answer', () => {
   test('without a plan it is a 200 with a short text, kept by nobody, on a connection that closes', async () => {
     const answer = await get('/wire/plain');
@@ -161,6 +195,13 @@ describe('what breaks', () => {
     expect(text).toContain(`content-length: ${bytes}\r\n`);
     expect(bodyIn(text)).toHaveLength(Math.floor(bytes / 2));
     await closed('a', { complete: false });
+  });
+
+  test('sentBytes: as much as that', async () => {
+    wire.plan('a', [{ truncate: true, bytes: 1_000, sentBytes: 7 }]);
+    const { text } = await raw('GET /wire/a HTTP/1.1\r\nhost: x\r\n\r\n');
+    expect(text).toContain('content-length: 1000');
+    expect(text.split('\r\n\r\n')[1]).toHaveLength(7);
   });
 
   test('truncate of a chunked answer lacks the last chunk', async () => {

@@ -38,7 +38,7 @@ export function createWorker(
 /** A worker of ours in this version. */
 export const ours = (version = '0.1.0', status: unknown = undefined) =>
   createWorker('activated', ({ kind }) => {
-    if (kind === 'hello') return toMessage({ kind: 'welcome', version, nonce: 'nonce', fragments: true });
+    if (kind === 'hello') return toMessage({ kind: 'welcome', version, nonce: 'nonce', fragments: true, waiting: 0 });
     if (kind === 'status' && status !== undefined) return toMessage({ kind: 'status', status } as WorkerMessage);
     return undefined;
   });

@@ -21,6 +21,9 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+/** What a wish sets going may outlast the answer. */
+const KEPT_ALIVE = expect.objectContaining({ waitUntil: expect.any(Function) });
+
 function open(onProblem: (problem: string, detail?: unknown) => void = () => {}) {
   const pages = createClients();
   const mailbox = createMailbox(
@@ -32,14 +35,19 @@ function open(onProblem: (problem: string, detail?: unknown) => void = () => {})
   const receive = createInbox(
     mailbox,
     {
-      welcome: async () => ({ nonce: 'nonce', fragments: true }),
+      welcome: async () => ({ nonce: 'nonce', fragments: true, waiting: 3 }),
       status: () => STATUS,
+      outbox: async (...wish) => {
+        wishes.push(wish);
+        return { items: [], waiting: 2 };
+      },
       carryOut: (...wish) => void wishes.push(wish),
     },
     onProblem,
   );
   const answers: unknown[] = [];
   const waits: Promise<unknown>[] = [];
+  const waitUntil = (work: Promise<unknown>) => waits.push(work);
 
   const port = { postMessage: (message: unknown) => answers.push(structuredClone(message)) };
   return {
@@ -47,12 +55,13 @@ function open(onProblem: (problem: string, detail?: unknown) => void = () => {})
     mailbox,
     wishes,
     answers,
+    waits,
     send: (data: unknown, { source = null as unknown, ports = [port] as unknown[] } = {}) =>
       receive({
         data,
         source,
         ports,
-        waitUntil: (work: Promise<unknown>) => waits.push(work),
+        waitUntil,
       } as unknown as ExtendableMessageEvent),
   };
 }
@@ -75,7 +84,9 @@ describe('a hello', () => {
     const client = page('a');
     send(toMessage({ kind: 'hello', version: VERSION }), { source: client });
     await settle();
-    expect(answers).toEqual([toMessage({ kind: 'welcome', version: VERSION, nonce: 'nonce', fragments: true })]);
+    expect(answers).toEqual([
+      toMessage({ kind: 'welcome', version: VERSION, nonce: 'nonce', fragments: true, waiting: 3 }),
+    ]);
     expect(client.received).toMatchObject([{ kind: 'event', event }]);
   });
 
@@ -105,7 +116,9 @@ describe('a hello', () => {
     // Both versions are named, wherever in the line.
     for (const problem of problems) expect(problem.join(' ')).toContain(version);
     for (const problem of problems) expect(problem.join(' ')).toContain(VERSION);
-    expect(answers).toEqual([toMessage({ kind: 'welcome', version: VERSION, nonce: 'nonce', fragments: true })]);
+    expect(answers).toEqual([
+      toMessage({ kind: 'welcome', version: VERSION, nonce: 'nonce', fragments: true, waiting: 3 }),
+    ]);
   });
 });
 
@@ -115,10 +128,19 @@ test('what a page wants is done, for the page that wants it, and answered when i
   send(toMessage({ kind: 'pause' }));
   await settle();
   expect(wishes).toEqual([
-    [{ kind: 'abort', id: 'x' }, 'a'],
-    [{ kind: 'pause' }, ''],
+    [{ kind: 'abort', id: 'x' }, 'a', KEPT_ALIVE],
+    [{ kind: 'pause' }, '', KEPT_ALIVE],
   ]);
   expect(answers).toEqual([toMessage({ kind: 'done' }), toMessage({ kind: 'done' })]);
+});
+
+test('a wish about the outbox is answered with its entries, and with how many wait', async () => {
+  const { wishes, answers, waits, send } = open();
+  send(toMessage({ kind: 'outbox', wish: { do: 'list', outbox: 'orders' } }));
+  await settle();
+  expect(wishes).toEqual([[{ do: 'list', outbox: 'orders' }, KEPT_ALIVE]]);
+  expect(answers).toEqual([toMessage({ kind: 'outbox', items: [], waiting: 2 })]);
+  expect(waits).toHaveLength(1);
 });
 
 test('the status is told when it is asked for', async () => {

@@ -51,6 +51,21 @@ describe('good options are taken', () => {
       },
     },
     { name: 'a race with GET', options: { routes: [{ match: '/', raceNetwork: true, methods: ['PUT', 'GET'] }] } },
+    {
+      name: 'outboxes',
+      options: {
+        routes: [
+          { match: '/', outbox: true },
+          { match: '/', outbox: false, retry: false, methods: ['GET'] },
+          {
+            match: '/',
+            outbox: { name: 'orders', page: '/queued', doneAt: '/done', maxEntries: 1, maxBytes: 1, maxAgeMs: 1 },
+          },
+          { match: '/', outbox: { answer: 'error', orderBy: 'none', addKey: true }, methods: ['PURGE', 'POST'] },
+        ],
+        prepare: () => undefined,
+      },
+    },
     { name: 'a name', options: { routes: [{ match: '/', name: 'search' }] } },
     { name: 'a budget', options: { budget: { capacity: 0, retryCost: 0.5 } } },
     {
@@ -143,6 +158,43 @@ describe('a bad option is refused by name, with its value and the remedy', () =>
       got: 'false',
       must: /must not be false.*or leave out raceNetwork/,
     },
+    { options: { routes: [{ ...api, outbox: 'yes' }] }, option: 'routes[0].outbox', got: "'yes'", must: 'an object' },
+    ...(
+      [
+        ['name', '', "''", 'not empty'],
+        ['answer', 'ok', "'ok'", "'accepted', 'error'"],
+        ['orderBy', 'key', "'key'", "'outbox', 'url', 'none'"],
+        ['addKey', 1, '1', 'true or false'],
+        ['page', 'queued', "'queued'", "must be a path of this origin.*such as '/queued'"],
+        ['page', '//other.test/', "'//other.test/'", 'must be a path of this origin'],
+        ['page', 'https://other.test/', "'https://other.test/'", 'must be a path of this origin'],
+        ['page', 5, '5', 'must be a path of this origin'],
+        ['doneAt', '', "''", 'must be a path of this origin'],
+        ['maxAgeMs', 0, '0', 'from 1'],
+        ['maxEntries', 0, '0', 'a whole number from 1 to 100000'],
+        ['maxEntries', 1.5, '1.5', 'a whole number'],
+        ['maxBytes', 0, '0', 'a whole number from 1 to 1073741824'],
+        ['maxBytes', 2.5, '2.5', 'a whole number'],
+      ] as const
+    ).map(([name, value, got, must]) => ({
+      options: { routes: [{ ...api, outbox: { [name]: value } }] },
+      option: `routes[0].outbox.${name}`,
+      got,
+      must: new RegExp(must),
+    })),
+    {
+      options: { routes: [{ ...api, outbox: true, retry: false }] },
+      option: 'routes[0].retry',
+      got: 'false',
+      must: /must not be false with an outbox.*write { attempts: 1 } or leave out `outbox`/,
+    },
+    {
+      options: { routes: [{ ...api, outbox: {}, methods: ['POST', 'GET'] }] },
+      option: 'routes[0].methods',
+      got: "'GET'",
+      must: /must have no method that reads, with an outbox.*name what changes, or leave out `outbox`/,
+    },
+    { options: { prepare: {} }, option: 'prepare', got: 'an object', must: 'a function' },
     { options: { routes: [{ ...api, retry: true }] }, option: 'routes[0].retry', got: 'true', must: 'an object' },
     { options: { routes: [{ ...api, retry: 3 }] }, option: 'routes[0].retry', got: '3', must: 'an object' },
     {
@@ -247,6 +299,7 @@ describe('a bad option is refused by name, with its value and the remedy', () =>
     { options: { attempts: 2 }, option: 'attempts', known: 'it belongs into `defaults`' },
     { options: { defaults: { retryAfter: { max: 1 } } }, option: 'defaults.retryAfter.max', known: 'maxMs' },
     { options: { budget: { tokens: 3 } }, option: 'budget.tokens', known: 'capacity' },
+    { options: { routes: [{ match: '/', outbox: { ttl: 1 } }] }, option: 'routes[0].outbox.ttl', known: 'maxAgeMs' },
   ])('$option is not an option', ({ options, option, known }) => {
     const error = refusal(options);
     expect(error.code).toBe('unknown-option');

@@ -45,6 +45,7 @@ const EVENTS = [
   'released',
   'hedge-launched',
   'recovered',
+  'resumed',
   'gave-up',
   'budget-exhausted',
   'hold-started',
