@@ -14,7 +14,11 @@ test('a keyed order that cannot be delivered is kept, and delivered once its ser
   const wire = site.plan([{ reset: 'headers' }]);
   const seen = await send(page, `${wire.path}?box`, keyed('k1', 'two apples'));
   expect(seen).toMatchObject({ status: 202 });
-  expect(JSON.parse('body' in seen ? seen.body : '')).toMatchObject({ outbox: 'orders', state: 'waiting', method: 'POST' });
+  expect(JSON.parse('body' in seen ? seen.body : '')).toMatchObject({
+    outbox: 'orders',
+    state: 'waiting',
+    method: 'POST',
+  });
   site.replan(wire.id, [{ status: 201, body: 'taken' }]);
   await page.evaluate(() => window.sf.retries?.outbox.retry());
   await expect.poll(() => list(page)).toMatchObject([{ state: 'sent', status: 201, answer: 'taken' }]);
