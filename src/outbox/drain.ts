@@ -34,9 +34,9 @@ const UNPAID_MS = 10_000;
 /**
  * Sends what may be sent now. To whoever holds the lock an entry that is being sent when it begins was left by somebody
  * who is gone. Leased, sent, and taken off only when its server has said so. `hurry`: what waits for a time of our own
- * choice waits no longer.
+ * choice waits no longer. `false`: the store cannot be written.
  */
-export async function drain(around: Drain, stored: readonly Numbered[], hurry: boolean): Promise<void> {
+export async function drain(around: Drain, stored: readonly Numbered[], hurry: boolean): Promise<boolean> {
   const { store, engine, owner, isOver, onChange } = around;
   const { ports, book, guards } = engine;
   const entries = new Map<number, OutboxEntry>();
@@ -63,7 +63,7 @@ export async function drain(around: Drain, stored: readonly Numbered[], hurry: b
       running.set(next.seq, sent);
       continue;
     }
-    if (running.size === 0) return;
+    if (running.size === 0) return !broken;
     await Promise.race(running.values());
   }
 
@@ -132,14 +132,21 @@ export async function drain(around: Drain, stored: readonly Numbered[], hurry: b
 }
 
 /** Is there anything to do for one of these entries now? What somebody is sending may be left by somebody who is gone. */
-export function hasWork(entries: Iterable<OutboxEntry>, owner: string | undefined, engine: Engine): boolean {
-  const { book, guards, ports } = engine;
-  const now = ports.now();
-  return headsOf(entries, owner).some((entry) => {
-    const { key, path } = placeOf(entry);
-    if (entry.state === 'sending' || isExpired(entry, now)) return true;
-    return entry.notBefore <= now && freeAt(book.look(key), path, now, guards) <= now;
-  });
+export const hasWork = (entries: Iterable<OutboxEntry>, owner: string | undefined, engine: Engine): boolean =>
+  headsOf(entries, owner).some((entry) => entry.state === 'sending' || readyAt(entry, engine) <= engine.ports.now());
+
+/** When the first of those that wait may go, as far as is known; `Infinity` if none does. */
+export const nextAt = (entries: Iterable<OutboxEntry>, owner: string | undefined, engine: Engine): number =>
+  Math.min(
+    ...headsOf(entries, owner)
+      .filter(({ state }) => state === 'waiting')
+      .map((entry) => readyAt(entry, engine)),
+  );
+
+function readyAt(entry: OutboxEntry, { book, guards, ports }: Engine): number {
+  const { key, path } = placeOf(entry);
+  const free = freeAt(book.look(key), path, ports.now(), guards);
+  return Math.min(entry.expiresAt, Math.max(entry.notBefore, free));
 }
 
 function placeOf({ request, group }: OutboxEntry) {

@@ -3,8 +3,8 @@ import { admit, refusal } from '../policy/admit.js';
 import { deadlineAt } from '../policy/deadline.js';
 import { IDEMPOTENT_METHODS, skipReason } from '../policy/eligibility.js';
 import type { RequestFacts } from '../policy/index.js';
-import type { OutboxPolicy } from '../policy/outbox.js';
-import type { OutboxEntry } from '../policy/outbox-entry.js';
+import { type OutboxPolicy, orderOf } from '../policy/outbox.js';
+import { type OutboxEntry, queued } from '../policy/outbox-entry.js';
 import { toItem } from '../protocol/index.js';
 import { accepted, seeOther } from './answers.js';
 import { bytesOf, keyOf, toStored } from './stored-request.js';
@@ -17,6 +17,8 @@ export interface Intake {
   readonly keep: (entry: OutboxEntry, body: ArrayBuffer, policy: OutboxPolicy) => Promise<void>;
   /** Whose requests these are. */
   readonly owner: () => Promise<string | undefined>;
+  /** Does something wait that has to go first? */
+  readonly follows: (orderOf: (owner: string | undefined) => string) => Promise<boolean>;
   readonly onNotStored: (call: Call, policy: OutboxPolicy, sends: number, problem: unknown) => void;
   readonly onFault: (fault: unknown) => void;
 }
@@ -43,9 +45,11 @@ export async function takeIn(given: Call, policy: OutboxPolicy, around: Intake):
   let attempts = 0;
   let gaveUp = false;
 
-  const result: Result = isBarred(call, engine)
-    ? { error: new TypeError('not sent, because the server cannot be reached now') }
-    : await attempt();
+  const behind = around.follows((owner) => orderOf(policy, toStored(call.request).url, '', owner));
+  const result: Result =
+    isBarred(call, engine) || (await behind)
+      ? { error: new TypeError('not sent, because the server cannot be reached now, or something has to go first') }
+      : await attempt();
   const lost = 'error' in result || gaveUp;
   const mayKeep = (attempts === 0 || repeatable) && !call.signal?.aborted;
   if (!lost || !mayKeep) return passOn(result);
@@ -53,7 +57,11 @@ export async function takeIn(given: Call, policy: OutboxPolicy, around: Intake):
   try {
     const body = await within(copy, BODY_MS, ports);
     if (body === undefined) throw new DOMException(`more than maxBytes (${policy.maxBytes})`, 'QuotaExceededError');
-    entry = toEntry(call, policy, body.byteLength, await whose, ports.now());
+    entry = queued(
+      toEntry(call, policy, body.byteLength, await whose, attempts, ports.now()),
+      ports.now(),
+      ports.random,
+    );
     await keep(entry, body, policy);
   } catch (problem) {
     around.onNotStored(call, policy, attempts, problem);
@@ -112,17 +120,22 @@ function withKey(call: Call): Call {
   return { ...call, request: keyed, facts: { ...facts, keyed: true } };
 }
 
-function toEntry(call: Call, policy: OutboxPolicy, bytes: number, owner: string | undefined, now: number): OutboxEntry {
+function toEntry(
+  call: Call,
+  policy: OutboxPolicy,
+  bytes: number,
+  owner: string | undefined,
+  sends: number,
+  now: number,
+): OutboxEntry {
   const id = crypto.randomUUID();
   const stored = toStored(call.request);
   const addsKey = policy.addKey && mayHaveKey(call.facts) && !keyOf(stored.headers);
   const { name, doneAt, maxAgeMs } = policy;
-  const order = { outbox: name, url: `${name} ${stored.url}`, none: id }[policy.orderBy];
   return {
     id,
     outbox: name,
-    // Each owner has an order of their own: one's entries do not wait for another's.
-    order: owner === undefined ? order : `${order} ${owner}`,
+    order: orderOf(policy, stored.url, id, owner),
     ...(owner === undefined ? {} : { owner }),
     request: addsKey ? { ...stored, headers: [...stored.headers, [KEY, id]] } : stored,
     group: call.group,
@@ -132,7 +145,7 @@ function toEntry(call: Call, policy: OutboxPolicy, bytes: number, owner: string 
     queuedAt: now,
     expiresAt: now + maxAgeMs,
     state: 'waiting',
-    sends: 0,
+    sends,
     notBefore: now,
   };
 }

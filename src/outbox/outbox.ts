@@ -3,7 +3,7 @@ import { fullBy, type OutboxPolicy } from '../policy/outbox.js';
 import { hastened, isPending, type OutboxEntry } from '../policy/outbox-entry.js';
 import { type OutboxItem, type OutboxNotice, type OutboxWish, toItem } from '../protocol/index.js';
 import type { Prepare } from './deliver.js';
-import { drain, hasWork } from './drain.js';
+import { drain, hasWork, nextAt } from './drain.js';
 import { takeIn } from './intake.js';
 import type { Numbered, OutboxStore } from './outbox-store.js';
 
@@ -49,6 +49,11 @@ const STORE_MS = 3_000;
 const WAITING_MS = 500;
 /** Browsers stop an event that takes minutes: Chromium's `sync` may take three. */
 const PASS_MS = 100_000;
+/** What may go within this time is waited for, instead of leaving it to the next event. */
+const NAP_MS = 10_000;
+const MIN_NAP_MS = 250;
+/** A request of a worker that was just started waits no longer to learn whether others have to go first. */
+const FOLLOWS_MS = 200;
 
 export function createOutbox(parts: OutboxParts): Outbox {
   const { store, engine, origin, locks, isPaused, tell, onQueued, onFault } = parts;
@@ -60,6 +65,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
   /** Asked for while others are being sent. */
   let again = false;
   let hurried = false;
+  /** Ends a nap. */
+  let wake = (): void => {};
   let destroyed = false;
 
   /** Read anew with the entries: another worker of this origin may have been told of another. */
@@ -112,6 +119,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
   function send(hurry = false): Promise<number> {
     again = true;
     hurried ||= hurry;
+    wake();
     sending ??= passes();
     return sending;
   }
@@ -122,22 +130,38 @@ export function createOutbox(parts: OutboxParts): Outbox {
     try {
       if (!isLoaded) await load();
       await book.loading();
-      do {
-        const pass = async () => {
-          const hurry = hurried;
-          // What was added until now is seen by this pass.
-          [again, hurried] = [false, false];
-          const around = { ...parts, owner: () => owner, alone: locks !== undefined, isOver, onChange };
-          await drain(around, await look(), hurry);
-        };
-        if (!isOver()) await (locks ? locks.request(LOCK, pass) : pass());
+      const pass = async (): Promise<boolean> => {
+        const hurry = hurried;
+        // What was added until now is seen by this pass.
+        [again, hurried] = [false, false];
+        const around = { ...parts, owner: () => owner, alone: locks !== undefined, isOver, onChange };
+        return drain(around, await look(), hurry);
+      };
+      for (;;) {
+        const goesOn = !isOver() && (await (locks ? locks.request(LOCK, pass) : pass()));
         await look();
-      } while (again && !isOver());
-      return pending().length;
+        if (!goesOn || isOver() || !(again || (await nap(endAt)))) return pending().length;
+      }
     } finally {
       // With the last look at `again`: nobody is to be told of a sending that sees nothing new.
       sending = undefined;
     }
+  }
+
+  /** Waits for what is about to be due; `false` if there is nothing to wait for. */
+  async function nap(endAt: number): Promise<boolean> {
+    const now = ports.now();
+    const waitMs = Math.max(MIN_NAP_MS, nextAt(pending(), owner, engine) - now);
+    if (waitMs > NAP_MS || now + waitMs > endAt) return false;
+    const nap = ports.sleep(waitMs);
+    await Promise.race([
+      nap.done,
+      new Promise<void>((resolve) => {
+        wake = resolve;
+      }),
+    ]);
+    nap.cancel();
+    return true;
   }
 
   async function keep(entry: OutboxEntry, body: ArrayBuffer, policy: OutboxPolicy): Promise<void> {
@@ -183,6 +207,10 @@ export function createOutbox(parts: OutboxParts): Outbox {
         engine,
         origin,
         keep,
+        async follows(orderOf) {
+          if (!isLoaded) await within(load(), FOLLOWS_MS, ports).catch(() => {});
+          return pending().some(({ order }) => order === orderOf(owner));
+        },
         async owner() {
           if (!isLoaded) await load();
           return owner;

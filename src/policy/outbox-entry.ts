@@ -93,6 +93,10 @@ const MAX_ASKED_MS = 86_400_000;
 /** How long a lease lasts where nothing else tells that its holder is gone. */
 export const LEASE_MS = 120_000;
 
+/** A request that is to be kept, which was sent `sends` times already. */
+export const queued = (entry: OutboxEntry, now: number, random: () => number): OutboxEntry =>
+  entry.sends === 0 ? entry : putBack(entry, now, random);
+
 /** The entry as long as it is being sent. */
 export const leased = (entry: OutboxEntry, now: number): OutboxEntry => ({
   ...entry,
@@ -104,19 +108,19 @@ export const leased = (entry: OutboxEntry, now: number): OutboxEntry => ({
 /** The entry after it was sent: delivered, set aside, or kept for the next time. */
 export function settled(entry: OutboxEntry, sent: Sent, now: number, random: () => number): OutboxEntry {
   const { leaseUntil: _, ...left } = entry;
-  if (sent === 'unsent') return kept(left, now, random);
-  if (sent === 'lost') return entry.repeatable ? kept(left, now, random) : failed(left, 'unknown', now);
+  if (sent === 'unsent') return putBack(left, now, random);
+  if (sent === 'lost') return entry.repeatable ? putBack(left, now, random) : failed(left, 'unknown', now);
   const { status, body, retryAfterMs } = sent;
   const answered = { ...left, status, ...(body === undefined ? {} : { answer: body }) };
   if (isDelivery(entry, sent)) return { ...answered, state: 'sent', endedAt: now };
   if (status === 401 || status === 403) {
-    return sent.unprepared ? kept(answered, now, random) : failed(answered, 'unauthorized', now);
+    return sent.unprepared ? putBack(answered, now, random) : failed(answered, 'unauthorized', now);
   }
   const conflict = status === 409 && entry.repeatable && entry.sends < MAX_CONFLICTS;
   const isKept = conflict || FOR_NOW.includes(status) || status >= 500 || status < 400;
   if (!isKept) return failed(answered, 'refused', now);
   if (!entry.repeatable && !NOT_BEGUN.includes(status)) return failed(answered, 'unknown', now);
-  return kept(answered, now, random, retryAfterMs);
+  return putBack(answered, now, random, retryAfterMs);
 }
 
 /** A login page that somebody on the way has put in the place of the server's answer is no delivery. */
@@ -129,7 +133,8 @@ function isDelivery({ doneAt }: OutboxEntry, { status, redirectedTo, opaque }: E
 const isBelow = (path: string, base: string): boolean =>
   path === base || path.startsWith(base.endsWith('/') ? base : `${base}/`);
 
-const kept = (entry: OutboxEntry, now: number, random: () => number, askedMs?: number): OutboxEntry => {
+/** To be sent again, not before the backoff or what the server has asked for is over. */
+export const putBack = (entry: OutboxEntry, now: number, random: () => number, askedMs?: number): OutboxEntry => {
   const ownMs = Math.min(MAX_WAIT_MS, BASE_MS * 2 ** Math.min(entry.sends, 20)) * (0.5 + random() / 2);
   const waitMs = Math.max(ownMs, Math.min(askedMs ?? 0, MAX_ASKED_MS));
   return { ...entry, state: 'waiting', notBefore: now + waitMs, asked: askedMs !== undefined && askedMs > ownMs };

@@ -44,6 +44,12 @@ export const OUTBOX_METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export const resolveOutbox = (options: Partial<OutboxPolicy> | true): OutboxPolicy =>
   options === true ? OUTBOX_DEFAULTS : { ...OUTBOX_DEFAULTS, ...options };
 
+/** What goes one after the other. Each owner has an order of their own: one's entries do not wait for another's. */
+export function orderOf({ name, orderBy }: OutboxPolicy, url: string, id: string, owner: string | undefined): string {
+  const order = { outbox: name, url: `${name} ${url}`, none: id }[orderBy];
+  return owner === undefined ? order : `${order} ${owner}`;
+}
+
 /** Why an outbox has no room for a request; `undefined` if it has. */
 export function fullBy(
   { name, maxEntries, maxBytes }: OutboxPolicy,

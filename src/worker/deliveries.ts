@@ -37,7 +37,7 @@ export function createDeliveries(
   };
 
   async function onSync({ lastChance }: SyncEvent): Promise<void> {
-    const left = await outbox.send(true);
+    const left = await outbox.send();
     if (left === 0) return;
     // Chromium tries three times within 20 minutes, and forgets it then; who asks anew has three more.
     if (lastChance) await register();

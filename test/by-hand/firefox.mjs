@@ -15,10 +15,14 @@ export function findFirefox({ FIREFOX_PATH, PATH = '' } = process.env) {
   return [...places, '/Applications/Firefox.app/Contents/MacOS/firefox'].find((place) => existsSync(place));
 }
 
-/** Starts it with a profile of its own, so with the settings that it comes with. */
-export async function launchFirefox(executable) {
+/**
+ * Starts it with a profile of its own, so with the settings that it comes with. `systemAccess`: what only the browser
+ * itself may do, such as stopping workers, can be asked of it.
+ */
+export async function launchFirefox(executable, { systemAccess = false } = {}) {
   const profile = await mkdtemp(join(tmpdir(), 'steadfetch-firefox-'));
   const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0'];
+  if (systemAccess) args.push('--remote-allow-system-access');
   // As root it does not start in a home that is somebody else's.
   const env = { ...process.env, HOME: profile, MOZ_CRASHREPORTER_DISABLE: '1' };
   const child = spawn(executable, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -34,6 +38,7 @@ export async function launchFirefox(executable) {
     return {
       version: capabilities.browserVersion,
       openPage: (url) => openPage(send, url),
+      ...(systemAccess ? { stopWorkers: () => stopWorkers(send) } : {}),
       async close() {
         await send('browser.close').catch(() => {});
         close();
@@ -84,6 +89,22 @@ async function openLine(address) {
       socket.send(JSON.stringify({ id, method, params }));
     });
   return { send, close: () => socket.close() };
+}
+
+async function stopWorkers(send) {
+  const { contexts } = await send('browsingContext.getTree', { 'moz:scope': 'chrome' });
+  const { exceptionDetails } = await send('script.evaluate', {
+    expression: `(async () => {
+      const manager = Cc['@mozilla.org/serviceworkers/manager;1'].getService(Ci.nsIServiceWorkerManager);
+      const all = manager.getAllRegistrations();
+      for (let index = 0; index < all.length; index += 1) {
+        await all.queryElementAt(index, Ci.nsIServiceWorkerRegistrationInfo).activeWorker?.terminateWorker();
+      }
+    })()`,
+    target: { context: contexts[0].context },
+    awaitPromise: true,
+  });
+  if (exceptionDetails) throw new Error(exceptionDetails.text);
 }
 
 /** With storage and workers of its own, as if it were in another browser. */

@@ -64,6 +64,8 @@ export const test = base.extend<{ open: (worker?: string, path?: string) => Prom
       await page.goto(site.url + path);
       await page.waitForFunction(() => 'sf' in window);
       const script = worker.includes('.sw.js') ? worker : `${worker}.sw.js`;
+      // Bundled at its first request, which on a busy machine takes longer than a page waits for its worker.
+      await (await fetch(`${site.url}/${script}`)).text();
       const { state } = await page.evaluate((url) => window.sf.connect(url), `/${script}`);
       expect(state).toBe('controlled');
       return page;
