@@ -34,6 +34,16 @@ const dropin = {
   minify: true,
 };
 
+/** `npx steadfetch`: what it copies lies beside it. */
+const command = {
+  lib: { entry: file('src/cli/bin.ts'), formats: ['es' as const], fileName: () => 'cli.js' },
+  minify: false,
+  target: 'node20',
+  rolldownOptions: { external: [/^node:/] },
+};
+
+const outputOf = (mode: string) => (mode in ENTRIES ? entry(mode) : mode === 'cli' ? command : dropin);
+
 export default defineConfig(({ mode }) => ({
   define: mode in ENTRIES || mode === 'dropin' ? { 'process.env.NODE_ENV': JSON.stringify('production') } : {},
   publicDir: false,
@@ -42,7 +52,7 @@ export default defineConfig(({ mode }) => ({
     sourcemap: true,
     emptyOutDir: false,
     license: { fileName: `${mode}.licenses.md` },
-    ...(mode in ENTRIES ? entry(mode) : dropin),
+    ...outputOf(mode),
   },
   test: {
     include: ['test/**/*.test.ts'],

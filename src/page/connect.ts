@@ -6,6 +6,7 @@ import {
   type LayerStatus,
   OUTBOX_DATABASE,
   type PageMessage,
+  REMEDY,
   VERSION,
 } from '../protocol/index.js';
 import { createBridge, type Line, post, type RetryFetch } from './bridge.js';
@@ -119,7 +120,7 @@ export async function connect(workerUrl: string | URL, options: ConnectOptions =
   }
   const workerVersion = before && before === worker() ? versionBefore : await hello(worker());
   if (workerVersion !== undefined && !isCompatible(VERSION, workerVersion)) {
-    warn(`the worker has version ${workerVersion}, the page ${VERSION}; rebuild the older of the two`);
+    warn(`the worker has version ${workerVersion}, the page ${VERSION}; ${REMEDY}`);
   }
   // A page that is claimed later, or handed to a new version, has to be known there as well.
   container?.addEventListener('controllerchange', () => void hello(container.controller));

@@ -21,9 +21,11 @@ export type JitterOrder = 'before-cap' | 'after-cap';
 export const MAX_DELAY_MS = 2_147_483_647;
 
 /** The same wait before every retry. */
+/* @__NO_SIDE_EFFECTS__ */
 export const constant = (delayMs: number): Backoff => ({ kind: 'constant', delayMs });
 
 /** `stepMs` before the first retry, twice that before the second, and so on up to `maxMs`. */
+/* @__NO_SIDE_EFFECTS__ */
 export const linear = ({ stepMs, maxMs = MAX_DELAY_MS }: { stepMs: number; maxMs?: number }): Backoff => ({
   kind: 'linear',
   stepMs,
@@ -31,6 +33,7 @@ export const linear = ({ stepMs, maxMs = MAX_DELAY_MS }: { stepMs: number; maxMs
 });
 
 /** `baseMs × factor^(retry − 1)`, never above `maxMs`. `factor` is 2 unless given. */
+/* @__NO_SIDE_EFFECTS__ */
 export const exponential = ({
   baseMs,
   factor = 2,
@@ -42,18 +45,23 @@ export const exponential = ({
 }): Backoff => ({ kind: 'exponential', baseMs, factor, maxMs });
 
 /** Explicit waits, one per retry; the last one repeats. */
+/* @__NO_SIDE_EFFECTS__ */
 export const list = (delaysMs: readonly number[]): Backoff => ({ kind: 'list', delaysMs });
 
 /** Spreads a wait over [0, delay) so that clients which failed together do not return together. */
+/* @__NO_SIDE_EFFECTS__ */
 export const fullJitter = (of: Backoff): Backoff => ({ kind: 'full-jitter', of });
 
 /** Keeps half of the wait and spreads the other half: [delay / 2, delay). */
+/* @__NO_SIDE_EFFECTS__ */
 export const equalJitter = (of: Backoff): Backoff => ({ kind: 'equal-jitter', of });
 
 /** Somewhere between the first wait and three times the previous one, within the cap of the wrapped backoff. */
+/* @__NO_SIDE_EFFECTS__ */
 export const decorrelatedJitter = (of: Backoff): Backoff => ({ kind: 'decorrelated-jitter', of });
 
 /** Adds [0, `upToMs`) to the wait. */
+/* @__NO_SIDE_EFFECTS__ */
 export const additiveJitter = (of: Backoff, upToMs: number, order: JitterOrder = 'before-cap'): Backoff => ({
   kind: 'additive-jitter',
   of,
@@ -62,6 +70,7 @@ export const additiveJitter = (of: Backoff, upToMs: number, order: JitterOrder =
 });
 
 /** Multiplies the wait by something in [1 − `ratio`, 1 + `ratio`). */
+/* @__NO_SIDE_EFFECTS__ */
 export const proportionalJitter = (of: Backoff, ratio: number, order: JitterOrder = 'before-cap'): Backoff => ({
   kind: 'proportional-jitter',
   of,

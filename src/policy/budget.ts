@@ -42,7 +42,7 @@ export type BudgetOptions = Partial<TokenBudget> | WindowedBudget;
 export const resolveBudget = (options: BudgetOptions = {}): BudgetPolicy =>
   options.kind === 'windowed' ? { ...options } : { ...BUDGET_DEFAULTS, ...options };
 
-export const BUDGET_DEFAULTS: TokenBudget = Object.freeze({
+export const BUDGET_DEFAULTS: TokenBudget = /* @__PURE__ */ Object.freeze({
   kind: 'tokens',
   capacity: 20,
   retryCost: 1,

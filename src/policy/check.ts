@@ -10,6 +10,7 @@ export type Check = (value: unknown, path: string) => void;
  * Throws unless `value` is a plain object whose every key is known, whose every value passes its check, and that has
  * all of `required`.
  */
+/* @__NO_SIDE_EFFECTS__ */
 export const object =
   (
     checks: Readonly<Record<string, Check>>,
@@ -54,6 +55,7 @@ export const text: Check = (value, path) => {
 };
 
 /** A number in [min, max]; `remedy` says what to do instead. */
+/* @__NO_SIDE_EFFECTS__ */
 export const number =
   (min: number, max: number, { whole = false, remedy = '' } = {}): Check =>
   (value, path) => {
@@ -65,8 +67,10 @@ export const number =
   };
 
 /** A duration in milliseconds. */
+/* @__NO_SIDE_EFFECTS__ */
 export const duration = (min = 0, max = MAX_DELAY_MS, remedy = ''): Check => number(min, max, { remedy });
 
+/* @__NO_SIDE_EFFECTS__ */
 export const oneOf =
   (...choices: readonly string[]): Check =>
   (value, path) => {
@@ -75,6 +79,7 @@ export const oneOf =
     }
   };
 
+/* @__NO_SIDE_EFFECTS__ */
 export const arrayOf =
   (item: Check, { min = 0 } = {}): Check =>
   (value, path) => {
@@ -150,6 +155,7 @@ const backoff: Check = (value, path) => {
 
 const MAX_WRAPPERS = 10;
 
+/* @__NO_SIDE_EFFECTS__ */
 function retriedOr(check: Check): Check {
   return (value, path) => (value === 'retried' ? undefined : check(value, path));
 }

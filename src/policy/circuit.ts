@@ -45,7 +45,7 @@ export interface CircuitPolicy {
   readonly attemptsDivisor: number;
 }
 
-export const CIRCUIT_DEFAULTS: CircuitPolicy = Object.freeze({
+export const CIRCUIT_DEFAULTS: CircuitPolicy = /* @__PURE__ */ Object.freeze({
   failures: 2,
   window: 10,
   failureRatio: 0.9,
@@ -60,10 +60,10 @@ export const CIRCUIT_DEFAULTS: CircuitPolicy = Object.freeze({
   attemptsDivisor: 2,
 });
 
-export const CLOSED: Circuit = Object.freeze({
+export const CLOSED: Circuit = /* @__PURE__ */ Object.freeze({
   openUntil: 0,
   openMs: 0,
-  probes: Object.freeze([]),
+  probes: /* @__PURE__ */ Object.freeze([]),
   changedAt: 0,
   failures: 0,
   failedAt: 0,

@@ -28,7 +28,11 @@ export interface HedgeStats {
 }
 
 /** The first request may be hedged, so that whoever tries it out sees it work. */
-export const NO_HEDGE_STATS: HedgeStats = Object.freeze({ allowance: 1, pausedUntil: 0, times: Object.freeze([]) });
+export const NO_HEDGE_STATS: HedgeStats = /* @__PURE__ */ Object.freeze({
+  allowance: 1,
+  pausedUntil: 0,
+  times: /* @__PURE__ */ Object.freeze([]),
+});
 
 /** A request that may be hedged has begun. */
 export const hedgeEarned = (stats: HedgeStats): HedgeStats => ({

@@ -18,7 +18,7 @@ export interface PathHold {
  */
 export type HoldScope = 'auto' | 'path' | 'group';
 
-export const NO_HOLD: Hold = Object.freeze({ until: 0, paths: Object.freeze({}) });
+export const NO_HOLD: Hold = /* @__PURE__ */ Object.freeze({ until: 0, paths: /* @__PURE__ */ Object.freeze({}) });
 
 /** Two paths that are limited this soon after each other are one limit. */
 const TWO_PATHS_MS = 10_000;

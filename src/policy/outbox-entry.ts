@@ -134,7 +134,7 @@ const isBelow = (path: string, base: string): boolean =>
   path === base || path.startsWith(base.endsWith('/') ? base : `${base}/`);
 
 /** To be sent again, not before the backoff or what the server has asked for is over. */
-export const putBack = (entry: OutboxEntry, now: number, random: () => number, askedMs?: number): OutboxEntry => {
+const putBack = (entry: OutboxEntry, now: number, random: () => number, askedMs?: number): OutboxEntry => {
   const ownMs = Math.min(MAX_WAIT_MS, BASE_MS * 2 ** Math.min(entry.sends, 20)) * (0.5 + random() / 2);
   const waitMs = Math.max(ownMs, Math.min(askedMs ?? 0, MAX_ASKED_MS));
   return { ...entry, state: 'waiting', notBefore: now + waitMs, asked: askedMs !== undefined && askedMs > ownMs };

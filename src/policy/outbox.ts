@@ -28,7 +28,7 @@ export interface OutboxPolicy {
   readonly maxBytes: number;
 }
 
-export const OUTBOX_DEFAULTS: OutboxPolicy = Object.freeze({
+export const OUTBOX_DEFAULTS: OutboxPolicy = /* @__PURE__ */ Object.freeze({
   name: 'outbox',
   answer: 'accepted',
   orderBy: 'outbox',

@@ -125,7 +125,7 @@ export type RetryOptions = Partial<Omit<RetryPolicy, 'retryAfter' | 'hedge' | 'h
 };
 
 /** The most upward jitter that is put on a server's own time: a quarter of it, and this much. */
-export const RETRY_AFTER_JITTER = Object.freeze({ ratio: 0.25, maxMs: 5_000 });
+export const RETRY_AFTER_JITTER = /* @__PURE__ */ Object.freeze({ ratio: 0.25, maxMs: 5_000 });
 
 /** Above this a browser may stop the worker in the middle of a wait (Firefox: 60 s after the last event), */
 export const MAX_TOTAL_MS = 50_000;
@@ -176,13 +176,7 @@ export const DEFAULTS: RetryPolicy = frozen<RetryPolicy>({
 });
 
 /** The defaults for navigations: somebody looks at a blank tab meanwhile. */
-export const NAVIGATION_DEFAULTS: RetryPolicy = frozen<RetryPolicy>({
-  ...DEFAULTS,
-  attempts: 3,
-  attemptTimeoutMs: 8_000,
-  totalMs: 12_000,
-  retryAfter: { ...DEFAULTS.retryAfter, maxMs: 5_000 },
-});
+export const NAVIGATION_DEFAULTS: RetryPolicy = /* @__PURE__ */ forNavigations();
 
 /**
  * `base` with what `options` say put over it, as a frozen copy: what the user does to the options afterwards changes no
@@ -231,10 +225,22 @@ const present = <T extends object>(options: T): T =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 
 /** A deep copy that nobody can change. Plain, even where a framework watches the original. */
+/* @__NO_SIDE_EFFECTS__ */
 export function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   const copy = Array.isArray(value)
     ? value.map(frozen)
     : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, frozen(inner)]));
   return Object.freeze(copy) as T;
+}
+
+// A bundler that does not need them can leave out a call, but not an object that takes over what another has.
+function forNavigations(): RetryPolicy {
+  return frozen({
+    ...DEFAULTS,
+    attempts: 3,
+    attemptTimeoutMs: 8_000,
+    totalMs: 12_000,
+    retryAfter: { ...DEFAULTS.retryAfter, maxMs: 5_000 },
+  });
 }

@@ -1,6 +1,10 @@
 /** The version of this package; page and worker tell each other theirs. */
 export const VERSION = '0.1.0';
 
+/** What to do about a page and a worker that do not fit, in the words of a warning. */
+export const REMEDY =
+  'bring the older up to date: rebuild it, or if it is a copy beside your worker, run `npx steadfetch init <directory>`';
+
 /** The shape of the messages between page and worker; a message of another shape is not understood at all. */
 export const PROTOCOL = 1;
 

@@ -5,6 +5,7 @@ import {
   type OutboxWish,
   type PageMessage,
   parsePageMessage,
+  REMEDY,
   toMessage,
   VERSION,
   type WorkerMessage,
@@ -63,7 +64,7 @@ export function createInbox(
       const theirs = message.version.slice(0, 20);
       if (!isCompatible(VERSION, message.version)) {
         // Whoever sends it chooses it: it is neither trusted to be short nor to be the same twice.
-        onProblem(`a page's version does not fit ${VERSION}, the worker's; rebuild the older of the two`, theirs);
+        onProblem(`a page's version does not fit ${VERSION}, the worker's; ${REMEDY}`, theirs);
       }
       if (clientId !== '') mailbox.welcome(source as Client);
     }

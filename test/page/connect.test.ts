@@ -148,7 +148,9 @@ describe('connect', () => {
     const { value: retries } = await connected(0);
     expect(retries.workerVersion).toBe(version);
     expect(warn).toHaveBeenCalledTimes(warnings);
-    if (warnings > 0) expect(String(warn.mock.calls[0]?.[0])).toContain(version);
+    for (const told of warnings > 0 ? [version, VERSION, 'npx steadfetch init'] : []) {
+      expect(String(warn.mock.calls[0]?.[0])).toContain(told);
+    }
   });
 
   test('to somebody else’s worker', async () => {

@@ -1,0 +1,3 @@
+import { createRetryLayer } from 'steadfetch/worker';
+
+createRetryLayer().listen();
