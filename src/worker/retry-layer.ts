@@ -168,7 +168,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     counters: teller.counters(),
     paused: notes.get(PAUSED) === true,
     mode: options.mode ?? 'retry',
-    ...book.status(),
+    ...book.status(parking.count),
   });
 
   function online(event?: ExtendableEvent): void {

@@ -56,6 +56,7 @@ const STATUS: LayerStatus = {
       openUntil: 0,
       heldUntil: 0,
       heldPaths: {},
+      parked: 0,
     },
   ],
 };
