@@ -14,6 +14,8 @@ const entries = {
   'steadfetch/fetch': 'dist/fetch.js',
   'steadfetch/worker': 'dist/worker.js',
   'steadfetch/policy': 'dist/policy.js',
+  'steadfetch/status': 'dist/status.js',
+  'steadfetch/devtools': 'dist/devtools.js',
   'steadfetch/sim': 'dist/sim.js',
   'steadfetch/dropin.js': 'dist/dropin.js',
 };

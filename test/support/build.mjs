@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 rmSync(`${root}dist`, { recursive: true, force: true });
 for (const command of [
-  ...['page', 'fetch', 'worker', 'policy', 'sim', 'dropin'].map((mode) => [
+  ...['page', 'fetch', 'worker', 'policy', 'status', 'devtools', 'sim', 'dropin'].map((mode) => [
     'vite',
     'build',
     '--logLevel',

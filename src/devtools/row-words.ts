@@ -1,0 +1,50 @@
+import type { Row } from './model.js';
+import { spansOf } from './spans.js';
+import { duration, hostOf } from './words.js';
+
+/** How a row stands, in one or two words, and which colour goes with them. */
+export function stateOf(row: Row): {
+  readonly words: string;
+  readonly tone: 'good' | 'bad' | 'busy' | 'wait' | 'quiet';
+} {
+  switch (row.kind) {
+    case 'hold':
+      return { words: row.state === 'over' ? 'hold over' : 'on hold', tone: row.state === 'over' ? 'quiet' : 'wait' };
+    case 'circuit': {
+      const last = row.events.at(-1);
+      const to = last?.type === 'circuit-changed' ? last.to : 'open';
+      return { words: `circuit ${to}`, tone: to === 'closed' ? 'quiet' : to === 'open' ? 'bad' : 'wait' };
+    }
+    case 'budget':
+      return { words: 'budget empty', tone: 'bad' };
+    case 'outbox':
+      if (row.state === 'delivered') return { words: 'delivered', tone: 'good' };
+      return row.state === 'set-aside' ? { words: 'set aside', tone: 'bad' } : { words: 'kept', tone: 'wait' };
+    case 'request':
+      break;
+  }
+  if (row.state === 'recovered') return { words: 'recovered', tone: 'good' };
+  if (row.state === 'gave-up') return { words: 'gave up', tone: 'bad' };
+  const last = row.events.at(-1);
+  if (last?.type !== 'waiting') return { words: 'retrying', tone: 'busy' };
+  return { words: { circuit: 'parked', hold: 'held', offline: 'offline' }[last.cause] ?? 'waiting', tone: 'wait' };
+}
+
+/** What a row is about. */
+export const subjectOf = ({ kind, path, origin, group }: Row): string =>
+  kind === 'request' || kind === 'outbox' ? path : path || `${group} from ${hostOf(origin)}`;
+
+/** What the drawing of a row shows, for those who do not see it. */
+export function story(row: Row, now: number): string {
+  const parts = spansOf(row)
+    .filter(({ from }) => from <= now)
+    .toSorted((a, b) => a.from - b.from)
+    .map(({ title, from, to }) => (to === from ? title : `${title}, ${duration((to ?? now) - from)}`));
+  return parts.join('; ');
+}
+
+export const clock = (at: number): string => {
+  const date = new Date(at);
+  const two = (number: number) => String(number).padStart(2, '0');
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+};
