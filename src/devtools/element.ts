@@ -250,8 +250,8 @@ class Devtools extends LitElement {
     return tab === 'outbox' ? (this.items ?? []).filter(isPending).length : 0;
   }
 
-  #action(name: Parameters<typeof icon>[0], words: string, onClick: () => void, pressed?: boolean): TemplateResult {
-    return html`<button type="button" class="plain" aria-label=${words} title=${words} aria-pressed=${pressed ?? nothing} @click=${onClick}>${icon(name)}<span>${words}</span></button>`;
+  #action(name: Parameters<typeof icon>[0], words: string, onClick: () => void, isOn = false): TemplateResult {
+    return html`<button type="button" class="plain ${isOn ? 'is-on' : ''}" aria-label=${words} title=${words} @click=${onClick}>${icon(name)}<span>${words}</span></button>`;
   }
 
   #pill(): TemplateResult {

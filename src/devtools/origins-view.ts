@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { LayerStatus, OriginStatus } from '../protocol/index.js';
-import { duration, hostOf } from './words.js';
+import { countdown, hostOf } from './words.js';
 
 export interface OriginsView {
   readonly status: LayerStatus | undefined;
@@ -25,14 +25,14 @@ export const isTroubled = ({ circuit, heldUntil, heldPaths }: OriginStatus, now:
 function card(of: OriginStatus, { now, onRetryNow, onReset }: OriginsView): TemplateResult {
   const { origin, group, tokens, capacity, circuit, openUntil, heldUntil, heldPaths, parked = 0 } = of;
   const holds = [['', heldUntil] as const, ...Object.entries(heldPaths)].filter(([, until]) => until > now);
-  const until = circuit === 'open' && openUntil > now ? `, tries in ${seconds(openUntil - now)}` : '';
+  const until = circuit === 'open' && openUntil > now ? ` tries in ${countdown(openUntil - now)}` : '';
   const whole = Number.isFinite(tokens) && Number.isFinite(capacity) && capacity > 0;
   const share = whole ? Math.max(0, Math.min(1, tokens / capacity)) : 1;
   return html`<li class="card">
     <header><h3>${hostOf(origin)}</h3><span class="tag">${group}</span></header>
     <dl>
       <div><dt>Circuit</dt><dd><span class="badge ${circuit === 'closed' ? 'good' : circuit === 'open' ? 'bad' : 'wait'}">${circuit}</span>${until}</dd></div>
-      <div><dt>Hold</dt><dd>${holds.length === 0 ? html`<span class="soft">none</span>` : holds.map(([path, end]) => html`<span class="hold">${path ? html`<code>${path}</code> ` : nothing}<span class="badge wait">${seconds(end - now)}</span></span>`)}</dd></div>
+      <div><dt>Hold</dt><dd>${holds.length === 0 ? html`<span class="soft">none</span>` : holds.map(([path, end]) => html`<span class="hold">${path ? html`<code>${path}</code> ` : nothing}<span class="badge wait">${countdown(end - now)}</span></span>`)}</dd></div>
       <div><dt>Parked</dt><dd>${parked === 0 ? html`<span class="soft">none</span>` : html`${parked} ${parked === 1 ? 'request' : 'requests'}`}</dd></div>
       <div><dt>Tokens</dt><dd>
         <svg class="meter ${share < 0.25 ? 'low' : ''}" role="meter" width="96" height="8" aria-label="Tokens" aria-valuemin="0" aria-valuemax=${capacity} aria-valuenow=${tokens}><rect class="all" width="96" height="8" rx="4"></rect><rect class="left" width=${Math.max(share > 0 ? 4 : 0, share * 96)} height="8" rx="4"></rect></svg>
@@ -44,5 +44,3 @@ function card(of: OriginStatus, { now, onRetryNow, onReset }: OriginsView): Temp
     </footer>
   </li>`;
 }
-
-const seconds = (ms: number): string => (ms < 60_000 ? `${Math.ceil(ms / 1_000)}\u00a0s` : duration(ms));

@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { OutboxItem } from '../protocol/index.js';
 import { clock } from './row-words.js';
-import { duration, hostOf, OUTBOX_REASONS, originOf, pathOf } from './words.js';
+import { countdown, hostOf, OUTBOX_REASONS, originOf, pathOf } from './words.js';
 
 export interface OutboxView {
   readonly items: readonly OutboxItem[] | undefined;
@@ -24,7 +24,7 @@ export function outbox(view: OutboxView): TemplateResult {
     <div class="filters">
       <span class="count">${pending} to send, ${items.length - pending} ended</span>
       <button type="button" @click=${() => onRetry()}>Retry all</button>
-      <button type="button" class=${clearing ? 'danger' : ''} @click=${onClear}>${clearing ? `Delete all ${items.length}?` : 'Clear'}</button>
+      <button type="button" class=${clearing ? 'danger' : ''} @click=${onClear}>${clearing ? `Delete all ${items.length}?` : 'Clear outbox'}</button>
     </div>
     <ul class="items">${repeat(
       items,
@@ -50,7 +50,7 @@ function entry(item: OutboxItem, { now, onRetry, onCancel }: OutboxView): Templa
       <p class="facts"><span>${outbox}</span><span>since ${clock(queuedAt)}</span><span>${size(bytes)}</span>
         <span>${sends === 0 ? 'not sent yet' : sends === 1 ? 'sent once' : `sent ${sends} times`}</span>
         ${status === undefined ? nothing : html`<span>last answer ${status}</span>`}
-        ${state === 'waiting' ? html`<span>${notBefore > now ? `next in ${duration(Math.ceil((notBefore - now) / 1_000) * 1_000)}` : 'next as soon as it may'}</span>` : nothing}</p>
+        ${state === 'waiting' ? html`<span>${notBefore > now ? `next in ${countdown(notBefore - now)}` : 'next as soon as it may'}</span>` : nothing}</p>
       ${why ? html`<p>${why}</p>` : nothing}
     </div>
     <div class="do">

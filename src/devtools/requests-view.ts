@@ -75,7 +75,7 @@ export function requests(view: RequestsView): TemplateResult {
             <span role="columnheader" class="group">Group</span>
             <span role="columnheader" class="number" title="Attempts">Att.</span>
             <span role="columnheader" class="number time">Time</span>
-            <span role="columnheader" class="axis" aria-label="Timeline">${axis(scale, view.trackPx)}</span>
+            <span role="columnheader" class="axis"><span class="hidden">Timeline</span>${axis(scale, view.trackPx)}</span>
           </div>
         </div>
         <div role="rowgroup" class="body" .style=${`height:${rows.length * view.rowPx}px`}>
@@ -104,7 +104,7 @@ function line(row: Row, index: number, view: RequestsView, scale: ReturnType<typ
   return html`<div role="row" id=${rowId(index)} class="cells line-${tone} ${isRequest ? '' : 'is-notice'} ${selected ? 'is-selected' : ''}"
     aria-rowindex=${index + 2} aria-selected=${selected} .style=${`transform:translateY(${index * view.rowPx}px)`}
     @click=${() => view.onSelect(row.key)}>
-    <span role="gridcell" class="state"><span class="mark ${tone}" aria-hidden="true"></span>${words}</span>
+    <span role="gridcell" class="state"><span class="mark ${tone}" aria-hidden="true"></span>${words}${row.status === undefined ? nothing : html` <small>${row.status}</small>`}</span>
     <span role="gridcell" class="method">${row.method}</span>
     <span role="gridcell" class="subject" title=${row.origin + row.path}>${subjectOf(row)}${isRequest ? html`<small>${hostOf(row.origin)}</small>` : nothing}</span>
     <span role="gridcell" class="group">${row.group}</span>

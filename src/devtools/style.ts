@@ -139,6 +139,18 @@ export const styles = css`
     outline-offset: -2px;
   }
 
+  /* The rows lie on an outline of the list itself. */
+  .grid:focus-visible {
+    outline: 0;
+  }
+  .grid:focus-visible .head {
+    box-shadow: inset 0 2px var(--accent);
+  }
+  .grid:focus-visible .is-selected {
+    outline: 2px solid var(--accent);
+    outline-offset: -2px;
+  }
+
   /* Panel and bar */
   .panel {
     display: flex;
@@ -260,13 +272,13 @@ export const styles = css`
     background: none;
     border-color: transparent;
   }
-  button.plain:hover,
-  button.plain[aria-pressed="true"]:not([role="tab"]) {
+  button.plain:not([role="tab"]):hover {
     color: var(--text);
     background: var(--hover);
   }
-  button.plain[aria-pressed="true"]:not([role="tab"]) {
+  button.is-on:not([role="tab"]) {
     color: var(--accent);
+    background: var(--chosen);
   }
   button.danger:not([role="tab"]) {
     font-weight: 600;
@@ -432,14 +444,14 @@ export const styles = css`
   }
   .cells {
     display: grid;
-    grid-template-columns: 104px 52px minmax(120px, 2fr) 64px 32px 72px minmax(160px, 3fr);
+    grid-template-columns: 132px 52px minmax(120px, 2fr) 64px 32px 72px minmax(160px, 3fr);
     gap: 0 12px;
     align-items: center;
     height: 28px;
     padding: 0 12px;
   }
   .is-split .cells {
-    grid-template-columns: 104px 52px minmax(100px, 2fr) 32px 72px minmax(120px, 3fr);
+    grid-template-columns: 132px 52px minmax(100px, 2fr) 32px 72px minmax(120px, 3fr);
   }
   .is-split .cells .group {
     display: none;
@@ -822,10 +834,15 @@ export const styles = css`
   .is-narrow [role="tablist"] {
     flex: 1 0 100%;
     order: 1;
-    margin-inline-start: -10px;
+    margin-inline-start: -7px;
   }
   .is-narrow [role="tab"] {
+    gap: 5px;
     height: 34px;
+    padding: 0 7px;
+  }
+  .is-narrow [role="tab"] .badge {
+    padding: 0 5px;
   }
   .is-narrow .actions button span {
     display: none;
@@ -834,18 +851,15 @@ export const styles = css`
     flex-wrap: wrap;
   }
   .is-narrow .search {
-    flex: 1 1 60%;
+    flex: 1 1 calc(100% - 110px);
+    order: -2;
+  }
+  .is-narrow form.filters .count {
+    flex: 0 1 auto;
+    order: -1;
   }
   .is-narrow form.filters select {
     flex: 1 1 0;
-    width: 0;
-  }
-  .is-narrow form.filters .count {
-    order: -1;
-    flex: 0 0 auto;
-  }
-  .is-narrow form.filters .search {
-    order: -2;
   }
   .is-narrow .split.is-split {
     grid-template: minmax(0, 1fr) minmax(0, 1fr) / minmax(0, 1fr);

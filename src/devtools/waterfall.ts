@@ -28,7 +28,7 @@ function drawn({ span: { tone, lane, title }, x, width, shape, label, cut }: Pie
   if (shape === 'dot') {
     // A diamond for a moment, a disc for a delivery.
     return tone === 'moment'
-      ? svg`<path class="piece moment" d=${`M${x} ${middle - 4.5}l4.5 4.5l-4.5 4.5l-4.5 -4.5z`}><title>${title}</title></path>`
+      ? svg`<path class="piece moment" d=${`M${Math.max(5.5, x)} ${middle - 4.5}l4.5 4.5l-4.5 4.5l-4.5 -4.5z`}><title>${title}</title></path>`
       : svg`<circle class=${`piece ${tone}`} cx=${Math.max(5, x)} cy=${middle} r="5"><title>${title}</title></circle>`;
   }
   if (shape === 'line') {

@@ -21,6 +21,12 @@ export function duration(ms: number): string {
   return rest === 0 ? whole : `${whole}${NO_BREAK}${rest}${NO_BREAK}${unit[1]}`;
 }
 
+/** What is left of a time, in whole seconds: `9 s`. */
+export const countdown = (ms: number): string => {
+  const wholeMs = Math.ceil(ms / 1_000) * 1_000;
+  return wholeMs < 100_000 ? `${Math.max(0, wholeMs / 1_000)}${NO_BREAK}s` : duration(wholeMs);
+};
+
 /** Why a request was not tried again: `because …`. */
 export const GIVE_UP_REASONS: Readonly<Record<GiveUpReason, string>> = {
   attempts: 'all attempts are used',

@@ -79,13 +79,11 @@ export class SteadfetchStatus extends Base {
       addEventListener(type, this.#update);
       this.#ends.push(() => removeEventListener(type, this.#update));
     }
-    const hear = (event: LayerEvent): void => {
-      this.#tally = tallied(this.#tally, event, Date.now());
-      this.#update();
-    };
-    for (const type of line ? TELLING : []) this.#ends.push(line?.on(type, hear) ?? (() => {}));
-    for (const type of ['queued', 'queue-sent', 'queue-failed'] as const) {
-      if (line) this.#ends.push(line.on(type, this.#askDepth));
+    if (line) {
+      for (const type of TELLING) this.#ends.push(line.on(type, this.#hear));
+      for (const type of ['queued', 'queue-sent', 'queue-failed'] as const) {
+        this.#ends.push(line.on(type, this.#askDepth));
+      }
     }
     this.#askDepth();
     this.#update();
@@ -120,7 +118,7 @@ export class SteadfetchStatus extends Base {
     } else this.#timer = clearTimeout(this.#timer) as undefined;
     clearTimeout(this.#pruner);
     // A worker that was stopped says no more of what waited in it.
-    if (count > 0) this.#pruner = setTimeout(this.#prune, FORGOTTEN_MS);
+    if (count > 0) this.#pruner = setTimeout(this.#hear, FORGOTTEN_MS);
     const text = state === 'quiet' ? 'back' : offline && count > 0 ? 'offline-waiting' : state;
     // Whoever is on the button is not to lose the place.
     view.show(
@@ -140,9 +138,8 @@ export class SteadfetchStatus extends Base {
     if (!this.#shown) setTimeout(() => this.#shown || this.#view?.say(''), SAID_MS);
   };
 
-  #prune = (): void => {
-    const now = Date.now();
-    this.#tally = new Map([...this.#tally].filter(([, heardAt]) => now - heardAt < FORGOTTEN_MS));
+  #hear = (event?: LayerEvent): void => {
+    this.#tally = tallied(this.#tally, Date.now(), event);
     this.#update();
   };
 

@@ -9,9 +9,10 @@ export const TELLING = ['retry-scheduled', 'waiting', 'released', 'recovered', '
 /** What becomes of a request is told within a few minutes, unless its worker was stopped. */
 export const FORGOTTEN_MS = 300_000;
 
-export function tallied(tally: Tally, event: LayerEvent, now: number): Tally {
+/** Without an event it only forgets. */
+export function tallied(tally: Tally, now: number, event?: LayerEvent): Tally {
   const after = new Map([...tally].filter(([, heardAt]) => now - heardAt < FORGOTTEN_MS));
-  if (!('elapsedMs' in event)) return after;
+  if (!event || !('elapsedMs' in event)) return after;
   // What has ended is told to be; whatever else is told of a request, it goes on.
   if (event.type === 'recovered' || event.type === 'gave-up') after.delete(event.id);
   else after.set(event.id, now);
