@@ -75,6 +75,9 @@ class Devtools extends LitElement {
 
   /** What came while the display was paused. */
   #backlog: LayerEvent[] = [];
+  #pausedAt = 0;
+  /** Does something go on in view? */
+  #moves = false;
   #endFeed: (() => void) | undefined;
   /** Whose feed that is. */
   #heard: DevtoolsLine | undefined;
@@ -162,7 +165,7 @@ class Devtools extends LitElement {
   }
 
   #view(): TemplateResult {
-    const now = Date.now();
+    const now = this.paused ? this.#pausedAt : Date.now();
     const { status, items, clearing } = this;
     switch (this.tab) {
       case 'requests':
@@ -195,9 +198,11 @@ class Devtools extends LitElement {
     const viewPx = grid?.clientHeight ?? this.heightPx;
     const follows = this.#follows && this.selected === undefined;
     const scrollPx = follows ? rows.length * rowPx - viewPx : (grid?.scrollTop ?? 0);
+    const view = inView(rows.length, rowPx, scrollPx, viewPx);
+    this.#moves = rows.slice(view.first, view.last).some(({ state }) => state === 'going-on');
     return requests({
       rows,
-      ...inView(rows.length, rowPx, scrollPx, viewPx),
+      ...view,
       total: this.model.rows.length,
       forgotten: this.model.forgotten,
       rowPx,
@@ -365,6 +370,7 @@ class Devtools extends LitElement {
 
   #onPause = (): void => {
     this.paused = !this.paused;
+    this.#pausedAt = Date.now();
     if (this.paused) return;
     this.model = withEvents(this.model, this.#backlog);
     this.#backlog = [];
@@ -456,8 +462,7 @@ class Devtools extends LitElement {
   #schedule(): void {
     clearTimeout(this.#tick);
     if (this.paused || document.hidden || (this.docked && !this.open)) return;
-    const moves =
-      this.tab === 'requests' ? this.#rows().some(({ state }) => state === 'going-on') : this.tab !== 'counters';
+    const moves = this.tab === 'requests' ? this.#moves : this.tab !== 'counters';
     if (!moves) return;
     const calm = this.tab !== 'requests' || matchMedia('(prefers-reduced-motion: reduce)').matches;
     this.#tick = setTimeout(() => this.requestUpdate(), calm ? CALM_TICK_MS : TICK_MS);

@@ -1,9 +1,8 @@
 import { html, nothing, type TemplateResult } from 'lit';
-import { repeat } from 'lit/directives/repeat.js';
 import { icon } from './icons.js';
 import { type Align, scaleFor } from './layout.js';
 import type { Filter, Outcome, Row } from './model.js';
-import { clock, stateOf, story, subjectOf } from './row-words.js';
+import { attemptsOf, clock, stateOf, story, subjectOf } from './row-words.js';
 import { axis, legend, waterfall } from './waterfall.js';
 import { duration, hostOf, reason } from './words.js';
 
@@ -79,11 +78,7 @@ export function requests(view: RequestsView): TemplateResult {
           </div>
         </div>
         <div role="rowgroup" class="body" .style=${`height:${rows.length * view.rowPx}px`}>
-          ${repeat(
-            shown,
-            ({ key }) => key,
-            (row, index) => line(row, view.first + index, view, scale),
-          )}
+          ${shown.map((row, index) => line(row, view.first + index, view, scale))}
         </div>
         ${rows.length === 0 ? empty(view) : nothing}
       </div>
@@ -108,7 +103,7 @@ function line(row: Row, index: number, view: RequestsView, scale: ReturnType<typ
     <span role="gridcell" class="method">${row.method}</span>
     <span role="gridcell" class="subject" title=${row.origin + row.path}>${subjectOf(row)}${isRequest ? html`<small>${hostOf(row.origin)}</small>` : nothing}</span>
     <span role="gridcell" class="group">${row.group}</span>
-    <span role="gridcell" class="number">${row.attempts || ''}</span>
+    <span role="gridcell" class="number">${attemptsOf(row, view.now) || ''}</span>
     <span role="gridcell" class="number time" title=${clock(row.startedAt)}>${row.kind === 'budget' ? '' : duration((row.endedAt ?? Math.max(view.now, row.startedAt)) - row.startedAt)}</span>
     <span role="gridcell" class="axis" aria-label=${story(row, view.now)}>${waterfall(row, scale, view.trackPx, view.now)}</span>
   </div>`;

@@ -30,6 +30,12 @@ export function stateOf(row: Row): {
   return { words: { circuit: 'parked', hold: 'held', offline: 'offline' }[last.cause] ?? 'waiting', tone: 'wait' };
 }
 
+/** How many attempts it has had by now; while it goes on the next may be under way before anything is told of it. */
+export const attemptsOf = (row: Row, now: number): number =>
+  row.kind === 'request' && row.state === 'going-on'
+    ? spansOf(row).filter(({ from, title }) => from <= now && title.startsWith('attempt')).length
+    : row.attempts;
+
 /** What a row is about. */
 export const subjectOf = ({ kind, path, origin, group }: Row): string =>
   kind === 'request' || kind === 'outbox' ? path : path || `${group} from ${hostOf(origin)}`;

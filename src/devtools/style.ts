@@ -860,6 +860,7 @@ export const styles = css`
   }
   .is-narrow form.filters select {
     flex: 1 1 0;
+    min-width: 29%;
   }
   .is-narrow .split.is-split {
     grid-template: minmax(0, 1fr) minmax(0, 1fr) / minmax(0, 1fr);

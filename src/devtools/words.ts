@@ -163,7 +163,7 @@ function ofOrigin(event: OriginNotice): string {
 
 const ABOUT = ['type', 'id', 'at', 'method', 'url', 'origin', 'group', 'elapsedMs', 'outbox'];
 
-function unknown(event: Readonly<Record<string, unknown>> & { readonly type: string }): string {
+function unknown(event: { readonly type: string }): string {
   const more = Object.entries(event).filter(([name]) => !ABOUT.includes(name));
   const facts = more.map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`);
   return event.type.replaceAll('-', ' ') + (facts.length === 0 ? '' : ` (${facts.join(', ')})`);
