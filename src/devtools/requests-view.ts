@@ -55,7 +55,7 @@ export function requests(view: RequestsView): TemplateResult {
         'Time',
         align,
         [
-          ['start', 'From each start'],
+          ['start', 'From start'],
           ['clock', 'By the clock'],
         ],
         (to) => view.onAlign(to as Align),

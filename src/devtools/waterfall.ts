@@ -4,7 +4,7 @@ import type { Row } from './model.js';
 import { clock } from './row-words.js';
 import { spansOf } from './spans.js';
 
-export const TRACK_PX = 20;
+const TRACK_PX = 20;
 /** Quarters of a track. */
 const QUARTERS = [0, 1, 2, 3, 4];
 

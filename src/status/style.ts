@@ -8,10 +8,10 @@ export const CSS = `
 --line:var(--steadfetch-status-border,#5c4a1d);--link:var(--steadfetch-status-accent,#ffd879)}}
 :host([hidden]),[hidden]{display:none!important}
 [part=box]{display:inline-flex;flex-wrap:wrap;gap:0 .5em;align-items:center;padding:.4em .75em;
-font:var(--steadfetch-status-font,500 .875rem/1.4 system-ui,sans-serif);font-variant-numeric:tabular-nums;
+font:var(--steadfetch-status-font,500 .875rem/1.4 system-ui,sans-serif);
 color:var(--fg);background:var(--bg);border:1px solid var(--line);border-radius:var(--steadfetch-status-radius,999px)}
-[part=button]{padding:.15em .25em;font:inherit;font-weight:600;color:var(--link);background:none;border:0;border-radius:4px;
-text-decoration:underline;text-underline-offset:.2em;cursor:pointer}
-[part=button]:before{content:"\\b7";content:"\\b7"/"";display:inline-block;margin-right:.5em}
-[part=button]:focus-visible{outline:2px solid var(--link);outline-offset:1px}
+button{position:relative;margin:0 0 0 .4em;padding:.15em .25em;font:inherit;font-weight:600;color:var(--link);background:none;border:0;border-radius:4px;
+text-decoration:underline;cursor:pointer}
+button:before{content:"\\b7";content:"\\b7"/"";position:absolute;left:-.7em}
+button:focus-visible{outline:2px solid var(--link);outline-offset:1px}
 .said{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}`;

@@ -40,7 +40,12 @@ const spent = async () => {
   return 1_000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0);
 };
 const spentBefore = await spent();
-const figures = await page.evaluate(run, { events: EVENTS, morePerSecond: MORE_PER_SECOND, scrollMs: SCROLL_MS });
+const figures = await page.evaluate(run, {
+  script: '/devtools.js',
+  events: EVENTS,
+  morePerSecond: MORE_PER_SECOND,
+  scrollMs: SCROLL_MS,
+});
 const spentMs = (await spent()) - spentBefore;
 const version = browser.version();
 await browser.close();
@@ -66,8 +71,8 @@ console.log(`main thread      ${(spentMs / frames.length || 0).toFixed(1)} ms of
 console.log(`over 34 ms       ${dropped} frames`);
 
 /** In the page: makes a line that tells what it is given, scrolls from end to end, and times each frame. */
-async function run({ events, morePerSecond, scrollMs }) {
-  const { showDevtools } = await import('/devtools.js');
+async function run({ script, events, morePerSecond, scrollMs }) {
+  const { showDevtools } = await import(script);
   const listeners = new Map();
   const line = {
     state: 'controlled',

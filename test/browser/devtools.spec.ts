@@ -225,34 +225,33 @@ const fake = async (page: Page, siteUrl: string, count = 60) => {
   await expect(rows(page).first()).toBeVisible();
 };
 
-for (const theme of ['light', 'dark'] as const) {
-  for (const width of [375, 1440]) {
-    test(`axe finds nothing to complain about: ${theme}, ${width} px`, async ({ page, site }) => {
-      // Each look takes a second or two, and there are six.
-      test.slow();
-      await page.emulateMedia({ colorScheme: theme });
-      await page.setViewportSize({ width, height: 800 });
-      await fake(page, site.url, 12);
-      const check = async () => {
-        const { violations } = await new AxeBuilder({ page }).include('steadfetch-devtools').analyze();
-        expect(
-          violations.map(({ id, nodes }) => [id, nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`)]),
-        ).toEqual([]);
-      };
+for (const [theme, width] of [
+  ['light', 1_440],
+  ['dark', 375],
+] as const) {
+  test(`axe finds nothing to complain about: ${theme}, ${width} px`, async ({ page, site }) => {
+    // Each look takes a second or two, and there are six.
+    test.slow();
+    await page.emulateMedia({ colorScheme: theme });
+    await page.setViewportSize({ width, height: 800 });
+    await fake(page, site.url, 12);
+    const check = async () => {
+      const { violations } = await new AxeBuilder({ page }).include('steadfetch-devtools').analyze();
+      expect(
+        violations.map(({ id, nodes }) => [id, nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`)]),
+      ).toEqual([]);
+    };
+    await check();
+    await rows(page).nth(3).click();
+    await check();
+    for (const tab of ['Origins', 'Outbox', 'Counters']) {
+      await openTab(page, tab);
+      await expect(page.getByRole('tabpanel', { name: tab }).locator('.card, .items, .figures').first()).toBeVisible();
       await check();
-      await rows(page).nth(3).click();
-      await check();
-      for (const tab of ['Origins', 'Outbox', 'Counters']) {
-        await openTab(page, tab);
-        await expect(
-          page.getByRole('tabpanel', { name: tab }).locator('.card, .items, .figures').first(),
-        ).toBeVisible();
-        await check();
-      }
-      await page.getByRole('button', { name: 'Collapse' }).click();
-      await check();
-    });
-  }
+    }
+    await page.getByRole('button', { name: 'Collapse' }).click();
+    await check();
+  });
 }
 
 test('everything can be reached and done by keyboard', async ({ page, site }) => {
@@ -362,4 +361,24 @@ test('a policy without inline styles does not keep it from being drawn', async (
   const [first, second] = await Promise.all([0, 1].map((index) => rows(page).nth(index).boundingBox()));
   expect((second?.y ?? 0) - (first?.y ?? 0)).toBe(28);
   expect(problems).toEqual([]);
+});
+
+test('an element of the page’s own, there before its code, is no dock', async ({ site, open }) => {
+  const page = await open('quick');
+  await page.evaluate(async (url) => {
+    const element = document.createElement('steadfetch-devtools');
+    element.setAttribute('theme', 'dark');
+    Object.assign(element, { retries: window.sf.retries });
+    const status = document.createElement('steadfetch-status');
+    Object.assign(status, { retries: window.sf.retries });
+    document.body.append(element, status);
+    await import(url);
+  }, '/devtools.ts');
+  const wire = site.plan([{ status: 503 }, { body: 'fine' }]);
+  await page.evaluate((path) => window.sf.get(path), wire.path);
+  await expect(rowOf(page, wire.path)).toContainText('recovered');
+  await expect(page.getByRole('button', { name: 'Collapse' })).toHaveCount(0);
+  await expect(page.locator('steadfetch-devtools .panel')).toHaveCSS('background-color', 'rgb(27, 30, 36)');
+  await expect(page.locator('steadfetch-devtools')).toHaveCSS('position', 'static');
+  await expect(page.locator('steadfetch-status')).toHaveAttribute('state', 'quiet');
 });
