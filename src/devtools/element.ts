@@ -213,6 +213,7 @@ class Devtools extends LitElement {
       origins: [...new Set(this.model.rows.map(({ origin }) => origin))],
       selected: this.selected,
       connected: this.retries !== undefined,
+      narrow: this.#isNarrow(),
       onFilter: (change) => {
         this.filter = { ...this.filter, ...change };
       },

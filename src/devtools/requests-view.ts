@@ -22,6 +22,7 @@ export interface RequestsView {
   readonly origins: readonly string[];
   readonly selected: string | undefined;
   readonly connected: boolean;
+  readonly narrow: boolean;
   onFilter(change: Partial<Filter>): void;
   onAlign(align: Align): void;
   onSelect(key: string | undefined): void;
@@ -85,8 +86,8 @@ export function requests(view: RequestsView): TemplateResult {
       ${at < 0 ? nothing : details(rows[at] as Row, view)}
     </div>
     <footer class="foot">
-      <p>Only trouble is told: what succeeds at once is not here.${view.forgotten > 0 ? ` ${view.forgotten.toLocaleString('en')} older events made room.` : ''}</p>
-      ${legend}
+      <p>Only trouble is told: no first-try successes.${view.forgotten > 0 ? ` ${view.forgotten.toLocaleString('en')} older events made room.` : ''}</p>
+      ${view.narrow ? html`<details><summary>Legend</summary>${legend}</details>` : legend}
     </footer>`;
 }
 

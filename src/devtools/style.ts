@@ -894,8 +894,14 @@ export const styles = css`
     border-inline-start: 0;
     border-top: 1px solid var(--line);
   }
-  .is-narrow .foot .legend {
-    display: none;
+  summary {
+    cursor: pointer;
+  }
+  .foot details[open] {
+    flex-basis: 100%;
+  }
+  .is-narrow .legend {
+    padding: 4px 0;
   }
   .is-narrow .items li {
     grid-template-columns: minmax(0, 1fr) auto;

@@ -32,7 +32,7 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
  *
  * Attributes `text-waiting`, `text-offline`, `text-offline-waiting`, `text-back` and `text-retry` (with `{count}`) say it in
  * other words; `delay-ms` is how long something has to last to be shown. Its `state` attribute is `quiet`, `waiting` or
- * `offline`; its parts are `box`, `text` and `button`, its slots `icon` and `retry`.
+ * `offline`, and `shown` is there while there is something to see; its parts are `box`, `text` and `button`, its slots `icon` and `retry`.
  */
 export class SteadfetchStatus extends Base {
   #line: StatusLine | undefined;
@@ -175,7 +175,7 @@ function createView(host: HTMLElement, onRetry: () => void): View {
   const words = make('span', { part: 'text' });
   const retry = make('slot', { name: 'retry' });
   const button = make('button', { part: 'button', type: 'button' }, retry);
-  const box = make('span', { part: 'box', hidden: '' }, make('slot', { name: 'icon' }), words, button);
+  const box = make('span', { part: 'box' }, make('slot', { name: 'icon' }), words, button);
   // Apart from what is shown: a count that changes is not to be read out each time.
   const live = make('span', { role: 'status', 'aria-live': 'polite', class: 'said' });
   button.addEventListener('click', onRetry);
@@ -188,7 +188,7 @@ function createView(host: HTMLElement, onRetry: () => void): View {
   return {
     button,
     show(visible, text, label, retryable) {
-      box.hidden = !visible;
+      host.toggleAttribute('shown', visible);
       words.textContent = text;
       retry.textContent = label;
       button.hidden = !retryable && root.activeElement !== button;

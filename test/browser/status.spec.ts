@@ -34,6 +34,8 @@ test('there is nothing to see while all is well, then one line until it is again
   await showStatus(page);
   await listenIn(page);
   await expect(box(page)).toBeHidden();
+  // Not so much as an empty line.
+  expect(await page.evaluate(() => document.body.offsetHeight)).toBe(0);
   await expect(page.locator('steadfetch-status')).toHaveAttribute('state', 'quiet');
   const wires = [1, 2, 3].map(() => site.plan([{ status: 503, retryAfter: 3 }, { body: 'fine' }]));
   const answers = page.evaluate(
