@@ -94,7 +94,7 @@ export function requests(view: RequestsView): TemplateResult {
 const rowId = (index: number): string => `row-${index}`;
 
 function line(row: Row, index: number, view: RequestsView, scale: ReturnType<typeof scaleFor>): TemplateResult {
-  const { words, tone } = stateOf(row);
+  const { words, tone } = stateOf(row, view.now);
   const isRequest = row.kind === 'request' || row.kind === 'outbox';
   const selected = row.key === view.selected;
   return html`<div role="row" id=${rowId(index)} class="cells line-${tone} ${isRequest ? '' : 'is-notice'} ${selected ? 'is-selected' : ''}"
@@ -110,8 +110,8 @@ function line(row: Row, index: number, view: RequestsView, scale: ReturnType<typ
   </div>`;
 }
 
-function details(row: Row, { onSelect }: RequestsView): TemplateResult {
-  const { words, tone } = stateOf(row);
+function details(row: Row, { onSelect, now }: RequestsView): TemplateResult {
+  const { words, tone } = stateOf(row, now);
   return html`<section class="details" aria-label="Why" tabindex="0">
     <header>
       <h3>${row.method ? html`<span class="method">${row.method}</span> ` : nothing}${subjectOf(row)}</h3>

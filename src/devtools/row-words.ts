@@ -2,14 +2,20 @@ import type { Row } from './model.js';
 import { spansOf } from './spans.js';
 import { duration, hostOf } from './words.js';
 
+export type RowTone = 'good' | 'bad' | 'busy' | 'wait' | 'quiet';
+
+/** What becomes of a request is told within a few minutes, unless its worker was stopped. */
+const NO_NEWS_MS = 300_000;
+
 /** How a row stands, in one or two words, and which colour goes with them. */
-export function stateOf(row: Row): {
-  readonly words: string;
-  readonly tone: 'good' | 'bad' | 'busy' | 'wait' | 'quiet';
-} {
+export function stateOf(row: Row, now: number): { readonly words: string; readonly tone: RowTone } {
   switch (row.kind) {
-    case 'hold':
-      return { words: row.state === 'over' ? 'hold over' : 'on hold', tone: row.state === 'over' ? 'quiet' : 'wait' };
+    case 'hold': {
+      const started = row.events.findLast((event) => event.type === 'hold-started');
+      // A worker that was stopped meanwhile does not tell that it is over.
+      const isOver = row.state === 'over' || (started !== undefined && started.until <= now);
+      return isOver ? { words: 'hold over', tone: 'quiet' } : { words: 'on hold', tone: 'wait' };
+    }
     case 'circuit': {
       const last = row.events.at(-1);
       const to = last?.type === 'circuit-changed' ? last.to : 'open';
@@ -26,6 +32,7 @@ export function stateOf(row: Row): {
   if (row.state === 'recovered') return { words: 'recovered', tone: 'good' };
   if (row.state === 'gave-up') return { words: 'gave up', tone: 'bad' };
   const last = row.events.at(-1);
+  if (now - (last?.at ?? now) > NO_NEWS_MS) return { words: 'no news', tone: 'quiet' };
   if (last?.type !== 'waiting') return { words: 'retrying', tone: 'busy' };
   return { words: { circuit: 'parked', hold: 'held', offline: 'offline' }[last.cause] ?? 'waiting', tone: 'wait' };
 }
