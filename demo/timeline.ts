@@ -1,5 +1,6 @@
+import { duration, GIVE_UP_REASONS } from '../src/devtools/words.ts';
 import { isSuccess, type Trace, type Wait } from './trace.ts';
-import { duration, pause, REASONS, result } from './words.ts';
+import { pause, result } from './words.ts';
 
 /** Something to draw on a track, in CSS pixels from its left end. */
 export interface Piece {
@@ -61,7 +62,9 @@ export function layOut(trace: Trace, now: number, scaleMs: number, widthPx: numb
   if (reason !== undefined && reason !== 'attempts') {
     // Behind everything: it may have waited in vain after its last attempt.
     const from = Math.max(0, ...pieces.map(({ to }) => to)) + 6;
-    pieces.push(piece('reason', 'quiet', from, widthPx, [REASONS[reason], reason], `gave up: ${REASONS[reason]}`));
+    pieces.push(
+      piece('reason', 'quiet', from, widthPx, [GIVE_UP_REASONS[reason], reason], `gave up: ${GIVE_UP_REASONS[reason]}`),
+    );
   }
   return pieces;
 }

@@ -1,7 +1,8 @@
+import { duration } from '../src/devtools/words.ts';
 import { make, setText } from './dom.ts';
 import { layOut, type Piece } from './timeline.ts';
 import { isSuccess, type Trace } from './trace.ts';
-import { duration, result, story } from './words.ts';
+import { result, story } from './words.ts';
 
 /** One request of a lane: its number, its timeline and what came of it. */
 export interface Row {

@@ -15,6 +15,8 @@ const entries = {
   'steadfetch/worker': 'dist/worker.js',
   'steadfetch/workbox': 'dist/workbox.js',
   'steadfetch/policy': 'dist/policy.js',
+  'steadfetch/status': 'dist/status.js',
+  'steadfetch/devtools': 'dist/devtools.js',
   'steadfetch/sim': 'dist/sim.js',
   'steadfetch/dropin.js': 'dist/dropin.js',
 };

@@ -49,7 +49,11 @@ export interface OriginBook {
   noticesExhaustion(key: OriginKey): boolean;
   /** Resolves once everything recorded so far is stored, or cannot be. */
   written(): Promise<void>;
-  status(): { readonly storage: 'indexeddb' | 'memory'; readonly origins: readonly OriginStatus[] };
+  /** `parked` tells how many requests wait for a success of an origin and group. */
+  status(parked?: (key: OriginKey) => number): {
+    readonly storage: 'indexeddb' | 'memory';
+    readonly origins: readonly OriginStatus[];
+  };
 }
 
 const MAX_RECORDS = 200;
@@ -336,11 +340,11 @@ export function createOriginBook(
     // Nothing waits for the time that a store which failed is tried again.
     written: () =>
       planned === undefined || storage === 'memory' ? writing : new Promise((resolve) => awaiting.push(resolve)),
-    status: () => ({
+    status: (parked = () => 0) => ({
       storage,
       origins: [...records.values()]
         .filter((record) => !isInitial(record, ports.now(), guards))
-        .map((record) => toStatus(record, ports.now(), guards)),
+        .map((record) => ({ ...toStatus(record, ports.now(), guards), parked: parked(record) })),
     }),
   };
 }
@@ -363,7 +367,7 @@ const toStatus = (
   { origin, group, budget, hold, circuit }: OriginRecord,
   now: number,
   guards: Guards,
-): OriginStatus => ({
+): Omit<OriginStatus, 'parked'> => ({
   origin,
   group,
   tokens: refill(budget, now, guards.budget).tokens,

@@ -23,6 +23,8 @@ export interface Parking {
   lookAgain(key: OriginKey): void;
   /** Is nobody parked, and nobody who was called still out to see? */
   isEmpty(key: OriginKey): boolean;
+  /** How many wait here to be called. */
+  count(key: OriginKey): number;
   /** True for the first that asks after a hold that ended at `until`: it goes at once, the others spread. */
   isFirstAfter(key: OriginKey, until: number): boolean;
 }
@@ -73,6 +75,7 @@ export function createParking(): Parking {
       for (const call of [...lotOf(key).waiting]) call('look');
     },
     isEmpty: (key) => !lots.has(idOf(key)),
+    count: (key) => lotOf(key).waiting.size,
     isFirstAfter(key, until) {
       const first = (firsts.get(idOf(key)) ?? 0) < until;
       if (first) firsts.set(idOf(key), until);

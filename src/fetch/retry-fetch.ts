@@ -188,7 +188,7 @@ export function assembleRetryFetch(
     status: (): LayerStatus => ({
       version: VERSION,
       counters: teller.counters(),
-      ...book.status(),
+      ...book.status(parking.count),
       ...(store ? {} : { storage: 'memory' as const }),
     }),
   });

@@ -44,6 +44,8 @@ export interface OriginStatus {
   readonly openUntil: number;
   /** The whole group is held until then; 0 or past: it is not. */
   readonly heldUntil: number;
+  /** Requests that wait in this worker for a sign of life of it. */
+  readonly parked: number;
   /** Single paths that are held, and until when. */
   readonly heldPaths: Readonly<Record<string, number>>;
 }

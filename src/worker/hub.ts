@@ -133,7 +133,7 @@ export function createHub(
       version: VERSION,
       counters: teller.counters(),
       paused: notes.get(PAUSED) === true,
-      ...book.status(),
+      ...book.status(parking.count),
     }),
     online,
     revive() {

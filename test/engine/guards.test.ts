@@ -107,11 +107,13 @@ describe('the circuit', () => {
     await world.time.advance(1_000);
     // Each has had its first attempt, and nobody retries alone.
     expect(world.network.sent).toHaveLength(before + 3);
+    expect(world.book.status(world.engine.parking.count).origins).toMatchObject([{ circuit: 'open', parked: 3 }]);
     up = true;
     expect((await world.serve(to('/f'))).status).toBe(200);
     for (const answer of parked) expect((await world.time.until(answer)).status).toBe(200);
     expect(world.network.sent).toHaveLength(before + 3 + 4);
     expect(world.book.look(KEY).circuit.openUntil).toBe(0);
+    expect(world.engine.parking.count(KEY)).toBe(0);
     // A release costs no token.
     const spent = 20 - (world.book.status().origins[0]?.tokens ?? 20);
     expect(spent).toBeLessThanOrEqual(before - 2);

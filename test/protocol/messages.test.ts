@@ -75,6 +75,7 @@ const STATUS: LayerStatus = {
       openUntil: 0,
       heldUntil: 0,
       heldPaths: {},
+      parked: 0,
     },
   ],
 };

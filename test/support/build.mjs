@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 rmSync(`${root}dist`, { recursive: true, force: true });
 for (const command of [
-  ...['page', 'fetch', 'worker', 'workbox', 'policy', 'sim', 'dropin', 'cli'].map((mode) => [
+  ...['page', 'fetch', 'worker', 'workbox', 'policy', 'status', 'devtools', 'sim', 'dropin', 'cli'].map((mode) => [
     'vite',
     'build',
     '--logLevel',
