@@ -108,17 +108,12 @@ export async function drain(around: Drain, stored: readonly Numbered[], hurry: b
     };
     const body = await store.body(seq);
     let taken = false;
-    const mine = await change(
-      seq,
-      (found) => {
-        // Somebody has cancelled it meanwhile, or has it, or it is not theirs who are there now.
-        if (found.state !== 'waiting' || found.owner !== owner()) return found;
-        taken = body?.byteLength === found.bytes;
-        return taken ? leased(found, ports.now()) : failed(found, 'damaged', ports.now());
-        // Without its lease it would be sent with the same key once more.
-      },
-      entry.repeatable ? 'relaxed' : 'strict',
-    );
+    const mine = await change(seq, (found) => {
+      // Somebody has cancelled it meanwhile, or has it, or it is not theirs who are there now.
+      if (found.state !== 'waiting' || found.owner !== owner()) return found;
+      taken = body?.byteLength === found.bytes;
+      return taken ? leased(found, ports.now()) : failed(found, 'damaged', ports.now());
+    });
     if (mine === undefined || body === undefined || !taken) return refund(false);
     const sent = await deliver(mine, body, around);
     const after = await change(seq, (found) => settled(found, sent, ports.now(), ports.random));
@@ -126,13 +121,9 @@ export async function drain(around: Drain, stored: readonly Numbered[], hurry: b
     else if (after?.state === 'sent') refund(true);
   }
 
-  async function change(
-    seq: number,
-    step: (entry: OutboxEntry) => OutboxEntry,
-    durability: 'strict' | 'relaxed' = 'strict',
-  ): Promise<OutboxEntry | undefined> {
+  async function change(seq: number, step: (entry: OutboxEntry) => OutboxEntry): Promise<OutboxEntry | undefined> {
     const before = entries.get(seq);
-    const after = await store.change(seq, step, durability);
+    const after = await store.change(seq, step);
     if (after === undefined) entries.delete(seq);
     else entries.set(seq, after);
     if (before && after) onChange(before, after);

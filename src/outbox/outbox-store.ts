@@ -29,15 +29,8 @@ export interface OutboxStore {
   all(): Promise<Numbered[]>;
   /** `undefined` if it is gone. */
   body(seq: number): Promise<ArrayBuffer | undefined>;
-  /**
-   * Puts one through a change; `undefined` deletes it. Resolves to what is kept now, `undefined` also if it is gone.
-   * `relaxed`: a power failure may undo it.
-   */
-  change(
-    seq: number,
-    change: (entry: OutboxEntry) => OutboxEntry | undefined,
-    durability?: 'strict' | 'relaxed',
-  ): Promise<OutboxEntry | undefined>;
+  /** Puts one through a change; `undefined` deletes it. Resolves to what is kept now, `undefined` also if it is gone. */
+  change(seq: number, change: (entry: OutboxEntry) => OutboxEntry | undefined): Promise<OutboxEntry | undefined>;
   owner(): Promise<string | undefined>;
   setOwner(owner: string | undefined): Promise<void>;
   destroy(): Promise<void>;
@@ -119,9 +112,9 @@ export function createOutboxStore(now: () => number): OutboxStore {
         const body: unknown = await db.get(BODIES, seq);
         return body instanceof ArrayBuffer ? body : undefined;
       }),
-    change: (seq, change, durability = 'strict') =>
+    change: (seq, change) =>
       database.use(async (db) => {
-        const tx = db.transaction([ENTRIES, BODIES], 'readwrite', { durability });
+        const tx = db.transaction([ENTRIES, BODIES], 'readwrite', STRICT);
         tx.done.catch(() => {});
         const entries = tx.objectStore(ENTRIES);
         const before = read(await entries.get(seq));

@@ -146,7 +146,9 @@ export function createOutbox(parts: OutboxParts): Outbox {
       for (;;) {
         const goesOn = !isOver() && (await (locks ? locks.request(LOCK, pass) : pass()));
         if (!destroyed) await look();
-        if (!goesOn || isOver() || !(again || (await nap(endAt, isOver)))) return pending().length;
+        const waitMs = again ? 0 : untilNext();
+        if (!goesOn || isOver() || waitMs > NAP_MS || ports.now() + waitMs > endAt) return pending().length;
+        await nap(waitMs, isOver);
       }
     } finally {
       // With the last look at `again`: nobody is to be told of a sending that sees nothing new.
@@ -154,20 +156,22 @@ export function createOutbox(parts: OutboxParts): Outbox {
     }
   }
 
-  /** Waits for what is about to be due; `false` if there is nothing to wait for. */
-  async function nap(endAt: number, isOver: () => boolean): Promise<boolean> {
-    const now = ports.now();
-    const waitMs = Math.max(MIN_NAP_MS, nextAt(pending(), owner, engine) - now);
-    if (waitMs > NAP_MS || now + waitMs > endAt) return false;
+  const untilNext = (): number => Math.max(MIN_NAP_MS, nextAt(pending(), owner, engine) - ports.now());
+
+  /** Waits for what is about to be due. */
+  async function nap(waitMs: number, isOver: () => boolean): Promise<void> {
     const woken = new Promise<void>((resolve) => {
       wake = resolve;
     });
-    for (let leftMs = waitMs; leftMs > 0 && !again && !isOver(); leftMs -= NAP_STEP_MS) {
-      const step = ports.sleep(Math.min(leftMs, NAP_STEP_MS));
+    let leftMs = waitMs;
+    while (leftMs > 0 && !again && !isOver()) {
+      const stepMs = Math.min(leftMs, NAP_STEP_MS);
+      const step = ports.sleep(stepMs);
       await Promise.race([step.done, woken]);
       step.cancel();
+      // Something may have come that is due earlier.
+      leftMs = Math.min(leftMs - stepMs, nextAt(pending(), owner, engine) - ports.now());
     }
-    return true;
   }
 
   async function keep(entry: OutboxEntry, body: ArrayBuffer, policy: OutboxPolicy): Promise<void> {

@@ -195,6 +195,22 @@ describe('what comes meanwhile', () => {
     expect(pathsOf(world)).toEqual(['/1', '/2']);
   });
 
+  test.each(Array.from({ length: 25 }, (_, turns) => turns))('or %i turns after it', async (turns) => {
+    let looks = 0;
+    const box = createMemoryOutbox((operation) => {
+      if (operation === 'all' && ++looks === 3) void comes();
+    });
+    const comes = async (): Promise<void> => {
+      for (let turn = 0; turn < turns; turn += 1) await undefined;
+      put(box, '/2');
+      void world.outbox.send();
+    };
+    const world: OutboxWorld = filled(['/1'], { box });
+    await world.send();
+    await world.time.settle();
+    expect(pathsOf(world)).toEqual(['/1', '/2']);
+  });
+
   test('a cancelled entry is not sent; one that is being sent is gone', async () => {
     const world = filled(['/1', '/2'], { script: [{ status: 200, afterMs: 100 }] });
     const sent = world.outbox.send();
@@ -476,6 +492,22 @@ describe('what is about to be due is waited for', () => {
     expect(pathsOf(world)).toEqual(['/2', '/1']);
     expect(await Promise.all([sent, second])).toEqual([0, 0]);
     expect([world.time.elapsed(), world.sleeper.pending()]).toEqual([1_200, 0]);
+  });
+
+  test('what is kept meanwhile and is due earlier does not wait for the end of it', async () => {
+    let online = true;
+    const world = filled(['/1'], { isOnline: () => online }, later(8_000));
+    const sent = world.outbox.send();
+    await world.time.advance(1_200);
+    online = false;
+    const request = new Request('https://app.test/2', { method: 'POST', body: 'x' });
+    const answer = world.submit({ request }, { name: 'other' });
+    await world.time.settle();
+    online = true;
+    expect((await answer).status).toBe(202);
+    expect(await world.time.until(sent)).toBe(0);
+    expect(pathsOf(world)).toEqual(['/2', '/1']);
+    expect(world.network.times()).toEqual([1_500, 8_000]);
   });
 
   test('nobody else is kept from sending by it', async () => {
