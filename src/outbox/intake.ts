@@ -17,7 +17,7 @@ export interface Intake {
   readonly keep: (entry: OutboxEntry, body: ArrayBuffer, policy: OutboxPolicy) => Promise<void>;
   /** Whose requests these are. */
   readonly owner: () => Promise<string | undefined>;
-  /** Does something wait that has to go first? */
+  /** Does something of this order wait, which has to go first? */
   readonly follows: (orderOf: (owner: string | undefined) => string) => Promise<boolean>;
   readonly onNotStored: (call: Call, policy: OutboxPolicy, sends: number, problem: unknown) => void;
   readonly onFault: (fault: unknown) => void;
@@ -45,11 +45,9 @@ export async function takeIn(given: Call, policy: OutboxPolicy, around: Intake):
   let attempts = 0;
   let gaveUp = false;
 
-  const behind = around.follows((owner) => orderOf(policy, toStored(call.request).url, '', owner));
+  const unsent = await reasonToWait();
   const result: Result =
-    isBarred(call, engine) || (await behind)
-      ? { error: new TypeError('not sent, because the server cannot be reached now, or something has to go first') }
-      : await attempt();
+    unsent === undefined ? await attempt() : { error: new TypeError(`not sent, because ${unsent}`) };
   const lost = 'error' in result || gaveUp;
   const mayKeep = (attempts === 0 || repeatable) && !call.signal?.aborted;
   if (!lost || !mayKeep) return passOn(result);
@@ -57,11 +55,8 @@ export async function takeIn(given: Call, policy: OutboxPolicy, around: Intake):
   try {
     const body = await within(copy, BODY_MS, ports);
     if (body === undefined) throw new DOMException(`more than maxBytes (${policy.maxBytes})`, 'QuotaExceededError');
-    entry = queued(
-      toEntry(call, policy, body.byteLength, await whose, attempts, ports.now()),
-      ports.now(),
-      ports.random,
-    );
+    const asked = toEntry(call, policy, body.byteLength, await whose, attempts, ports.now());
+    entry = queued(asked, ports.now(), ports.random);
     await keep(entry, body, policy);
   } catch (problem) {
     around.onNotStored(call, policy, attempts, problem);
@@ -71,6 +66,14 @@ export async function takeIn(given: Call, policy: OutboxPolicy, around: Intake):
   if (policy.answer === 'error') return passOn(result);
   if ('response' in result) void result.response.body?.cancel().catch(() => {});
   return policy.page !== undefined && call.facts.navigation ? seeOther(policy.page, origin) : accepted(toItem(entry));
+
+  async function reasonToWait(): Promise<string | undefined> {
+    if (isBarred(call, engine)) return 'the server cannot be reached now';
+    if (policy.orderBy === 'none') return undefined;
+    const { url } = toStored(call.request);
+    const isBehind = await around.follows((owner) => orderOf(policy, url, '', owner));
+    return isBehind ? 'something that waits has to go first' : undefined;
+  }
 
   async function attempt(): Promise<Result> {
     const once = retried ? call.policy : { ...call.policy, attempts: 1 };

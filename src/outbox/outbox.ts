@@ -52,6 +52,8 @@ const PASS_MS = 100_000;
 /** What may go within this time is waited for, instead of leaving it to the next event. */
 const NAP_MS = 10_000;
 const MIN_NAP_MS = 250;
+/** A pause, and a device that goes offline, are noticed within this time: nobody tells of them. */
+const NAP_STEP_MS = 500;
 /** A request of a worker that was just started waits no longer to learn whether others have to go first. */
 const FOLLOWS_MS = 200;
 
@@ -108,6 +110,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
   };
 
   function onChange(before: OutboxEntry, after: OutboxEntry): void {
+    // At once: what is asked for now goes behind what waits, and only that.
+    known = known.map((one) => (one.entry.id === after.id ? { ...one, entry: after } : one));
     // Of entries of somebody who is not there nobody is told.
     if (before.state === after.state || after.owner !== owner) return;
     const { sends, status, reason } = after;
@@ -131,6 +135,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
       if (!isLoaded) await load();
       await book.loading();
       const pass = async (): Promise<boolean> => {
+        // The lock may have been waited for.
+        if (isOver()) return false;
         const hurry = hurried;
         // What was added until now is seen by this pass.
         [again, hurried] = [false, false];
@@ -139,8 +145,10 @@ export function createOutbox(parts: OutboxParts): Outbox {
       };
       for (;;) {
         const goesOn = !isOver() && (await (locks ? locks.request(LOCK, pass) : pass()));
-        await look();
-        if (!goesOn || isOver() || !(again || (await nap(endAt)))) return pending().length;
+        if (!destroyed) await look();
+        const waitMs = again ? 0 : untilNext();
+        if (!goesOn || isOver() || waitMs > NAP_MS || ports.now() + waitMs > endAt) return pending().length;
+        await nap(waitMs, isOver);
       }
     } finally {
       // With the last look at `again`: nobody is to be told of a sending that sees nothing new.
@@ -148,20 +156,22 @@ export function createOutbox(parts: OutboxParts): Outbox {
     }
   }
 
-  /** Waits for what is about to be due; `false` if there is nothing to wait for. */
-  async function nap(endAt: number): Promise<boolean> {
-    const now = ports.now();
-    const waitMs = Math.max(MIN_NAP_MS, nextAt(pending(), owner, engine) - now);
-    if (waitMs > NAP_MS || now + waitMs > endAt) return false;
-    const nap = ports.sleep(waitMs);
-    await Promise.race([
-      nap.done,
-      new Promise<void>((resolve) => {
-        wake = resolve;
-      }),
-    ]);
-    nap.cancel();
-    return true;
+  const untilNext = (): number => Math.max(MIN_NAP_MS, nextAt(pending(), owner, engine) - ports.now());
+
+  /** Waits for what is about to be due. */
+  async function nap(waitMs: number, isOver: () => boolean): Promise<void> {
+    const woken = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    let leftMs = waitMs;
+    while (leftMs > 0 && !again && !isOver()) {
+      const stepMs = Math.min(leftMs, NAP_STEP_MS);
+      const step = ports.sleep(stepMs);
+      await Promise.race([step.done, woken]);
+      step.cancel();
+      // Something may have come that is due earlier.
+      leftMs = Math.min(leftMs - stepMs, nextAt(pending(), owner, engine) - ports.now());
+    }
   }
 
   async function keep(entry: OutboxEntry, body: ArrayBuffer, policy: OutboxPolicy): Promise<void> {
@@ -209,7 +219,11 @@ export function createOutbox(parts: OutboxParts): Outbox {
         keep,
         async follows(orderOf) {
           if (!isLoaded) await within(load(), FOLLOWS_MS, ports).catch(() => {});
-          return pending().some(({ order }) => order === orderOf(owner));
+          const follows = () => pending().some(({ order }) => order === orderOf(owner));
+          if (!follows()) return false;
+          // Another worker may have sent it by now.
+          await within(look(), FOLLOWS_MS, ports).catch(() => {});
+          return follows();
         },
         async owner() {
           if (!isLoaded) await load();
@@ -257,6 +271,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
     },
     async destroy() {
       destroyed = true;
+      wake();
       known = [];
       owner = undefined;
       await store.destroy();

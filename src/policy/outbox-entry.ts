@@ -29,6 +29,8 @@ export interface OutboxEntry {
   readonly notBefore: number;
   /** Has the server named that time? Then nobody shortens it. */
   readonly asked?: boolean;
+  /** How often its server said that it is still busy with its key. */
+  readonly conflicts?: number;
   /** Until when whoever sends it may take. */
   readonly leaseUntil?: number;
   /** Of the last answer, if there was one. */
@@ -116,8 +118,10 @@ export function settled(entry: OutboxEntry, sent: Sent, now: number, random: () 
   if (status === 401 || status === 403) {
     return sent.unprepared ? putBack(answered, now, random) : failed(answered, 'unauthorized', now);
   }
-  const conflict = status === 409 && entry.repeatable && entry.sends < MAX_CONFLICTS;
-  const isKept = conflict || FOR_NOW.includes(status) || status >= 500 || status < 400;
+  const isBusy = status === 409 && entry.repeatable;
+  const conflicts = (entry.conflicts ?? 0) + 1;
+  if (isBusy && conflicts <= MAX_CONFLICTS) return putBack({ ...answered, conflicts }, now, random, retryAfterMs);
+  const isKept = FOR_NOW.includes(status) || status >= 500 || status < 400;
   if (!isKept) return failed(answered, 'refused', now);
   if (!entry.repeatable && !NOT_BEGUN.includes(status)) return failed(answered, 'unknown', now);
   return putBack(answered, now, random, retryAfterMs);
@@ -157,7 +161,7 @@ export const abandoned = (entry: OutboxEntry, now: number): OutboxEntry => {
 /** The user wants it to be sent now: what has failed gets its time once more, what the server asked for stays. */
 export function hastened(entry: OutboxEntry, now: number): OutboxEntry {
   if (entry.state === 'failed') {
-    const { reason: _, endedAt: __, ...left } = entry;
+    const { reason: _, endedAt: __, conflicts: ___, ...left } = entry;
     const expiresAt = now + entry.expiresAt - entry.queuedAt;
     return { ...left, state: 'waiting', notBefore: now, asked: false, queuedAt: now, expiresAt };
   }

@@ -20,6 +20,7 @@ const MORE: Readonly<Record<string, Kind>> = {
   owner: 'string',
   doneAt: 'string',
   asked: 'boolean',
+  conflicts: 'number',
   leaseUntil: 'number',
   status: 'number',
   reason: 'string',

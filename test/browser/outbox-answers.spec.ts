@@ -17,10 +17,7 @@ import {
 const states = async (page: Parameters<typeof list>[0]) => (await list(page)).map(({ state }) => state);
 
 for (const status of [503, 429]) {
-  test(`row 118 a ${status} keeps the entry for as long as the server asks, whoever hurries`, async ({
-    site,
-    open,
-  }) => {
+  test(`a ${status} keeps the entry for as long as the server asks, whoever hurries`, async ({ site, open }) => {
     const page = await open('outbox');
     const wire = site.plan([{ status, retryAfter: 2 }, { status: 201 }]);
     await keepOffline(page, `${wire.path}?box`, ['a']);
@@ -182,7 +179,7 @@ test('another owner’s entries wait unseen, and go when that owner is back, als
   await expect.poll(async () => (await stored(page)).map(({ owner }) => owner)).toEqual(['bob']);
 });
 
-test('row 119 a key that the server is still busy with keeps the entry', async ({ site, open }) => {
+test('a key that the server is still busy with keeps the entry', async ({ site, open }) => {
   const page = await open('outbox');
   const wire = site.plan([{ status: 409 }, { status: 200 }]);
   await keepOffline(page, `${wire.path}?box`, ['a']);

@@ -38,7 +38,7 @@ const shownOf = (hit: Hit | undefined) => ({
 });
 
 for (const [named, make] of Object.entries(BODIES)) {
-  test(`row 122 ${named}: body and headers are the same in the first attempt, the second, and when it is sent later`, async ({
+  test(`${named}: body and headers are the same in the first attempt, the second, and when it is sent later`, async ({
     site,
     open,
     context,
@@ -81,7 +81,7 @@ for (const [named, make] of Object.entries(BODIES)) {
   });
 }
 
-test('row 122 a stream is kept whole, where the browser sends streams at all', async ({ site, open }) => {
+test('a stream is kept whole, where the browser sends streams at all', async ({ site, open }) => {
   const page = await open('outbox');
   const wire = site.plan([{ status: 201 }]);
   await goOffline(page);
@@ -99,7 +99,7 @@ test('row 122 a stream is kept whole, where the browser sends streams at all', a
   await expect.poll(() => bodies(wire)).toEqual(['one two three']);
 });
 
-test('row 122 requests of other credentials, referrers and origins go as they are', async ({ site, open, context }) => {
+test('requests of other credentials, referrers and origins go as they are', async ({ site, open, context }) => {
   await context.addCookies([{ name: 'session', value: 'mine', url: site.url }]);
   const page = await open('outbox');
   const wires = [0, 1, 2].map(() => site.plan([{ status: 503 }]));
@@ -129,7 +129,7 @@ test('row 122 requests of other credentials, referrers and origins go as they ar
   expect(before).toMatchObject([{ cookie: null }, { referer: null, cookie: 'session=mine' }, { site: 'cross-site' }]);
 });
 
-test('row 122 a beacon is kept', async ({ site, open }) => {
+test('a beacon is kept', async ({ site, open }) => {
   const page = await open('outbox');
   const wire = site.plan([{ status: 204 }]);
   await goOffline(page);
@@ -139,10 +139,7 @@ test('row 122 a beacon is kept', async ({ site, open }) => {
   await expect.poll(() => bodies(wire)).toEqual(['seen']);
 });
 
-test('row 123 a form that is sent offline leads to the page for that, and is delivered later', async ({
-  site,
-  open,
-}) => {
+test('a form that is sent offline leads to the page for that, and is delivered later', async ({ site, open }) => {
   const page = await open('outbox');
   const thanks = site.plan([{ headers: { 'content-type': 'text/html' }, body: 'thanks' }]);
   const elsewhere = site.plan([{ headers: { 'content-type': 'text/html' }, body: 'log in' }]);

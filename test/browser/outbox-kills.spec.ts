@@ -2,7 +2,7 @@ import { expect, header, test } from '../support/browser.ts';
 import { goOffline, goOnline, keepOffline, keyed, killer, list, type Place, post, sendNow } from '../support/outbox.ts';
 
 // The worker is stopped at each step of a delivery. `npm run outbox:kills` does it more often, with more entries.
-const [rounds = 2, entries = 10] = (process.env.STEADFETCH_KILLS ?? '').split('x').map(Number).filter(Boolean);
+const [rounds = 2, entries = 5] = (process.env.STEADFETCH_KILLS ?? '').split('x').map(Number).filter(Boolean);
 
 /** Where it is stopped, and whether its server has seen the request by then: it sees it once more. */
 const STEPS: readonly { at: Place | 'sending' | 'settled'; named: string; seen: boolean }[] = [

@@ -3,7 +3,7 @@ import { bodies, eventsOf, goOffline, goOnline, keepOffline, keyed, list, post }
 
 // What pages see of the outbox, and can do with it.
 
-test('row 121 a page lists, gets, counts, cancels and clears what waits', async ({ site, open }) => {
+test('a page lists, gets, counts, cancels and clears what waits', async ({ site, open }) => {
   const page = await open('outbox');
   const wire = site.plan([{ status: 201 }]);
   await keepOffline(page, `${wire.path}?box&secret=1`, ['a', 'b', 'c']);
@@ -50,7 +50,7 @@ test('row 121 a page lists, gets, counts, cancels and clears what waits', async 
   await expect.poll(() => bodies(wire)).toEqual(['d']);
 });
 
-test('row 121 `follow` resolves when its entry was delivered, has failed, or was cancelled', async ({ site, open }) => {
+test('`follow` resolves when its entry was delivered, has failed, or was cancelled', async ({ site, open }) => {
   const page = await open('outbox');
   const wires = [site.plan([{ status: 201, body: 'taken' }]), site.plan([{ status: 422 }]), site.plan([{}])];
   for (const { path } of wires) await keepOffline(page, `${path}?free`, ['x']);

@@ -1,5 +1,5 @@
 import { expect, header, test } from '../support/browser.ts';
-import { bodies, goOffline, goOnline, keyed, list, post, sendNow } from '../support/outbox.ts';
+import { bodies, goOffline, goOnline, keepOffline, keyed, list, post, sendNow } from '../support/outbox.ts';
 
 test('a keyed order that cannot be delivered is kept, and delivered once its server is there', async ({
   site,
@@ -17,6 +17,37 @@ test('a keyed order that cannot be delivered is kept, and delivered once its ser
   expect(wire.hits()).toHaveLength(1);
   expect(bodies(wire)).toEqual(['two apples']);
   expect(header(wire.hits()[0], 'Idempotency-Key')).toBe('k1');
+});
+
+test('what is asked for while a kept order waits is kept as well, and arrives after it', async ({ site, open }) => {
+  const page = await open('outbox');
+  const wire = site.plan([{ status: 503 }]);
+  expect(await post(page, `${wire.path}?box`, keyed('k1', 'create'))).toMatchObject({ status: 202 });
+  const tries = wire.hits().length;
+  const keptAt = wire.hits().at(-1)?.at ?? 0;
+  site.replan(wire.id, [{ status: 201 }]);
+  // Its server would take it at once.
+  expect(await post(page, `${wire.path}?box`, keyed('k2', 'update'))).toMatchObject({ status: 202 });
+  expect(wire.hits()).toEqual([]);
+  expect(await list(page)).toMatchObject([{ sends: tries }, { sends: 0 }]);
+  // Nothing but the page's timer and what the browser does by itself: after two attempts 2 to 4 s are waited for.
+  await expect.poll(() => bodies(wire), { timeout: 15_000 }).toEqual(['create', 'update']);
+  expect((wire.hits()[0]?.at ?? 0) - keptAt).toBeGreaterThanOrEqual(2_000);
+  await expect.poll(() => list(page)).toMatchObject([{ state: 'sent' }, { state: 'sent', sends: 1 }]);
+  // Nothing waits any more: it is answered by its server.
+  expect(await post(page, `${wire.path}?box`, keyed('k3', 'remove'))).toMatchObject({ status: 201 });
+});
+
+test('an entry that fails is sent again without a further event, once its wait is over', async ({ site, open }) => {
+  const page = await open('outbox.sw.js?fault=no-sync');
+  const wire = site.plan([{ status: 503 }, { status: 201 }]);
+  await keepOffline(page, `${wire.path}?box`, ['a']);
+  await goOnline(page);
+  // An open page would see to it each 10 s.
+  await expect.poll(() => bodies(wire), { timeout: 5_000 }).toEqual(['a', 'a']);
+  const [first, second] = wire.hits();
+  expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(1_000);
+  await expect.poll(() => list(page)).toMatchObject([{ state: 'sent', sends: 2 }]);
 });
 
 test('offline orders without a key are kept at once, and go in their order when the device is back', async ({

@@ -119,7 +119,7 @@ test('property: whatever stands in the headers of answers, each of two requests 
   );
   // A property of requests that never wait would hold as well.
   expect(waits).toBeGreaterThan(100);
-});
+}, 60_000);
 
 /** What `structuredClone` lets through, which is what a database can give back. */
 const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withTypedArray: true });
@@ -214,4 +214,4 @@ test('property: whatever the database holds, a request is answered in time, and 
   );
   // What can be read is read.
   expect(heeded).toBeGreaterThan(50);
-});
+}, 60_000);

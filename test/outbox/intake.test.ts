@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { resolveOutbox } from '../../src/policy/outbox.ts';
 import type { OutboxItem } from '../../src/protocol/outbox.ts';
 import { NAVIGATION, NEVER_OPENS, rejection, URL_OF_ITEMS } from '../support/engine-world.ts';
 import { createMemoryOutbox } from '../support/memory-outbox.ts';
@@ -66,8 +67,9 @@ describe('what cannot be delivered is kept', () => {
       queuedAt: now,
       expiresAt: now + 86_400_000,
       state: 'waiting',
-      sends: 0,
-      notBefore: now,
+      // It was sent four times: half of 16 s are waited for before the fifth (chance 0).
+      sends: 4,
+      notBefore: now + 8_000,
       request: { url: URL_OF_ITEMS, method: 'POST', mode: 'cors' },
     });
     expect(entry?.owner).toBeUndefined();
@@ -129,8 +131,7 @@ describe('what cannot be delivered is kept', () => {
   test('if its page has gone meanwhile', async () => {
     const world = createOutboxWorld({ script: ['reset'] });
     const call = { ...world.call({ request: post('k') }), isGone: async () => true };
-    const { OUTBOX_DEFAULTS } = await import('../../src/policy/outbox.ts');
-    expect((await world.time.until(world.outbox.answer(call, OUTBOX_DEFAULTS))).status).toBe(202);
+    expect((await world.time.until(world.outbox.answer(call, resolveOutbox(true)))).status).toBe(202);
     expect(world.states()).toEqual(['waiting']);
   });
 });
@@ -344,8 +345,8 @@ describe('what cannot be kept', () => {
     await rejection(world.ask({ request: post('k') }));
     expect(typesOf(world)).toEqual(['queue-failed']);
     expect(world.states()).toEqual([]);
-    // The first attempt did not wait for it.
-    expect(world.network.times()[0]).toBe(0);
+    // The first attempt waits no longer to learn whether others have to go first.
+    expect(world.network.times()[0]).toBe(200);
   });
 
   test('is sent after all, if it never was, and somebody is there', async () => {
@@ -393,6 +394,143 @@ test('what its page has called off is not kept', async () => {
   expect(await rejection(world.time.until(answer))).toMatchObject({ message: 'never mind' });
   await world.time.advance(60_000);
   expect([world.states(), world.notices, world.network.sent.length]).toEqual([[], [], 1]);
+});
+
+describe('what was kept after it was sent', () => {
+  const kept = async (script: (earlier: number) => number | 'reset') => {
+    const world = createOutboxWorld({ script: (_request, earlier) => script(earlier) });
+    await world.ask({ request: post('k') });
+    return { world, keptAt: world.time.elapsed() };
+  };
+
+  test('is not sent again before its backoff is over, nor due before', async () => {
+    const { world, keptAt } = await kept((earlier) => (earlier < 4 ? 'reset' : 200));
+    expect(await world.outbox.isDue()).toBe(false);
+    expect(await world.send()).toBe(0);
+    expect(world.network.times()[4]).toBe(keptAt + 8_000);
+  });
+
+  test('is a retry, which the budget has to pay for', async () => {
+    const { world } = await kept((earlier) => (earlier < 4 ? 'reset' : 200));
+    const record = vi.spyOn(world.book, 'record');
+    await world.send();
+    expect(record.mock.calls.map(([, { kind }]) => kind)).toEqual(
+      expect.arrayContaining(['retry-reserved', 'retry-refunded']),
+    );
+  });
+
+  test('still waits five times for a server that is busy with its key', async () => {
+    const { world } = await kept((earlier) => (earlier < 4 ? 'reset' : 409));
+    for (let conflicts = 1; conflicts <= 5; conflicts += 1) {
+      void world.outbox.send(true);
+      await world.time.settle();
+      expect(world.box.entries()[0]).toMatchObject({ state: 'waiting', status: 409, conflicts });
+    }
+    await world.send(true);
+    expect(world.box.entries()[0]).toMatchObject({ state: 'failed', reason: 'refused', sends: 10 });
+  });
+
+  test('what never was is due at once, and costs nothing', async () => {
+    const off = createOutboxWorld(offline);
+    await off.ask({ request: post('k') });
+    expect(off.box.entries()[0]).toMatchObject({ sends: 0, notBefore: off.time.now() });
+  });
+});
+
+describe('what has to go behind others that wait', () => {
+  const fails = (at: number) => (_request: Request, earlier: number) => (earlier < at ? 503 : 201);
+  const put = (body = 'update', url = URL_OF_ITEMS) => new Request(url, { method: 'PUT', body });
+
+  test('is kept without being sent, and arrives after them', async () => {
+    const world = createOutboxWorld({ script: fails(4) });
+    expect((await world.ask({ request: put('create') })).status).toBe(202);
+    const before = world.time.elapsed();
+    expect((await world.ask({ request: put() })).status).toBe(202);
+    expect([world.network.sent.length, world.time.elapsed()]).toEqual([4, before]);
+    expect(world.box.entries()[1]).toMatchObject({ sends: 0, notBefore: world.time.now() });
+    expect(await world.send()).toBe(0);
+    expect(world.hits().slice(4)).toEqual(['/api/items create', '/api/items update']);
+    // And then there is nothing any more that has to go first.
+    expect((await world.ask({ request: put() })).status).toBe(201);
+  });
+
+  test('also if it must not be sent twice: it never was', async () => {
+    const world = createOutboxWorld({ script: fails(4) });
+    await world.ask({ request: post('k', 'create') });
+    expect((await world.ask({ request: post(undefined, 'update') })).status).toBe(202);
+    await world.send();
+    expect(world.hits().slice(4)).toEqual(['/api/items create', '/api/items update']);
+  });
+
+  test('has the error, where its page wants that', async () => {
+    const world = createOutboxWorld({ script: fails(4) });
+    await world.ask({ request: put('create') });
+    const problem = await rejection(world.ask({ request: put() }, { answer: 'error' }));
+    expect(problem).toMatchObject({ message: 'not sent, because something that waits has to go first' });
+    expect(world.states()).toEqual(['waiting', 'waiting']);
+  });
+
+  test.each([
+    { name: 'no order', policy: { orderBy: 'none' as const }, url: URL_OF_ITEMS },
+    { name: 'the order of another URL', policy: { orderBy: 'url' as const }, url: 'https://app.test/other' },
+    { name: 'another outbox', policy: { name: 'other' }, url: URL_OF_ITEMS },
+  ])('is not what has $name', async ({ policy, url }) => {
+    const world = createOutboxWorld({ script: fails(4) });
+    await world.ask({ request: put('create') }, policy.orderBy ? policy : {});
+    expect((await world.ask({ request: put('update', url) }, policy)).status).toBe(201);
+  });
+
+  test('is not what somebody else asks for', async () => {
+    const world = createOutboxWorld({ script: fails(4) });
+    await world.ask({ request: put('create') });
+    await world.outbox.carryOut({ do: 'owner', owner: 'ann' });
+    expect((await world.ask({ request: put() })).status).toBe(201);
+  });
+
+  test('a worker that was just started knows of them', async () => {
+    const first = createOutboxWorld({ script: [503] });
+    await first.ask({ request: put('create') });
+    const world = createOutboxWorld({ box: first.box, time: first.time });
+    expect((await world.ask({ request: put() })).status).toBe(202);
+    expect(world.network.sent).toEqual([]);
+  });
+
+  test('what another worker has delivered meanwhile is not waited for', async () => {
+    const world = createOutboxWorld({ script: fails(4) });
+    await world.ask({ request: put('create') });
+    await createOutboxWorld({ box: world.box, time: world.time }).send(true);
+    expect(world.states()).toEqual(['sent']);
+    expect((await world.ask({ request: put() })).status).toBe(201);
+  });
+
+  test('is counted by what is there while others are being sent', async () => {
+    const script = (_request: Request, earlier: number) => (earlier < 4 ? 503 : { status: 201, afterMs: 1_000 });
+    const world = createOutboxWorld({ script });
+    await world.ask({ request: put('create') });
+    await world.ask({ request: put('2') });
+    await world.ask({ request: put('3') });
+    const sent = world.outbox.send(true);
+    await world.time.advance(1_500);
+    expect(world.states()).toEqual(['sent', 'sending', 'waiting']);
+    const last = world.submit({ request: put('4') });
+    await world.time.settle();
+    expect((await last).status).toBe(202);
+    // Without a further event.
+    expect(await world.time.until(sent)).toBe(0);
+    expect(
+      world
+        .hits()
+        .slice(4)
+        .map((hit) => hit.split(' ')[1]),
+    ).toEqual(['create', '2', '3', '4']);
+  });
+
+  test('is sent all the same if it cannot be kept', async () => {
+    const world = createOutboxWorld({ script: fails(4) });
+    await world.ask({ request: put('create') }, { maxEntries: 1 });
+    expect((await world.ask({ request: put() }, { maxEntries: 1 })).status).toBe(201);
+    expect(typesOf(world)).toEqual(['queued', 'queue-failed']);
+  });
 });
 
 describe('the order of what is kept', () => {

@@ -14,6 +14,7 @@ import {
   LEASE_MS,
   leased,
   type OutboxEntry,
+  queued,
   type Sent,
   settled,
 } from '../../src/policy/outbox-entry.ts';
@@ -101,10 +102,16 @@ describe('after it was sent', () => {
     expect(outcome({ status }, { repeatable: false })).toMatchObject({ state: 'failed', reason: 'unknown', status });
   });
 
-  test('409 is about another request with the same key, five times at most', () => {
-    expect(outcome({ status: 409 }, { sends: 4 })).toMatchObject({ state: 'waiting' });
-    expect(outcome({ status: 409 }, { sends: 5 })).toMatchObject({ state: 'failed', reason: 'refused' });
+  test('409 is about another request with the same key, five times at most, however often it was sent', () => {
+    expect(outcome({ status: 409 }, { sends: 40 })).toMatchObject({ state: 'waiting', conflicts: 1 });
+    expect(outcome({ status: 409, retryAfterMs: 3_600_000 }, { conflicts: 4 })).toMatchObject({
+      state: 'waiting',
+      conflicts: 5,
+      notBefore: NOW + 3_600_000,
+    });
+    expect(outcome({ status: 409 }, { conflicts: 5 })).toMatchObject({ state: 'failed', reason: 'refused' });
     expect(outcome({ status: 409 }, { repeatable: false })).toMatchObject({ state: 'failed', reason: 'refused' });
+    expect(outcome({ status: 503 })).not.toHaveProperty('conflicts');
   });
 
   test('without an answer it is kept if it may be sent again, and else nobody knows', () => {
@@ -116,6 +123,21 @@ describe('after it was sent', () => {
 
   test('what was not sent at all is kept, whatever it is', () => {
     expect(outcome('unsent', { repeatable: false })).toMatchObject({ state: 'waiting', notBefore: NOW + 2_000 });
+  });
+});
+
+describe('what is to be kept', () => {
+  test('goes at once if it was never sent', () => {
+    const entry = entryOf({ notBefore: NOW });
+    expect(queued(entry, NOW, () => 1)).toBe(entry);
+  });
+
+  test.each([
+    { sends: 1, waitMs: 2_000 },
+    { sends: 4, waitMs: 16_000 },
+  ])('waits $waitMs ms after $sends attempts', ({ sends, waitMs }) => {
+    const entry = entryOf({ sends, notBefore: NOW });
+    expect(queued(entry, NOW, () => 1)).toEqual({ ...entry, notBefore: NOW + waitMs, asked: false });
   });
 });
 
@@ -155,7 +177,15 @@ describe('the user wants it now', () => {
   });
 
   test('what has failed gets all of its time once more', () => {
-    const entry = entryOf({ state: 'failed', reason: 'expired', endedAt: NOW - 1, status: 503, asked: true, sends: 4 });
+    const entry = entryOf({
+      state: 'failed',
+      reason: 'expired',
+      endedAt: NOW - 1,
+      status: 503,
+      asked: true,
+      sends: 4,
+      conflicts: 5,
+    });
     expect(hastened(entry, NOW)).toEqual(
       entryOf({ notBefore: NOW, asked: false, queuedAt: NOW, expiresAt: NOW + DAY_MS, status: 503, sends: 4 }),
     );

@@ -16,6 +16,7 @@ describe('what is stored comes back', () => {
       owner: 'ann',
       doneAt: '/done',
       asked: true,
+      conflicts: 1,
       leaseUntil: NOW + 1,
       status: 503,
       reason: 'unknown',
@@ -58,7 +59,7 @@ describe('what is no entry is none', () => {
     for (const other of [null, {}, [5]]) expect(reviveEntry({ ...entryOf(), [field]: other }, NOW)).toBeUndefined();
   });
 
-  test.each(['bytes', 'queuedAt', 'expiresAt', 'sends', 'notBefore', 'leaseUntil', 'endedAt', 'status'])(
+  test.each(['bytes', 'queuedAt', 'expiresAt', 'sends', 'notBefore', 'leaseUntil', 'endedAt', 'status', 'conflicts'])(
     'with a %s that nobody can count with',
     (field) => {
       for (const other of [Number.NaN, Number.POSITIVE_INFINITY, -1, '5', null]) {
