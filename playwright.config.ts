@@ -16,7 +16,7 @@ export default defineConfig({
   testMatch: '**/*.spec.ts',
   outputDir: 'test-results',
   timeout: 30_000,
-  ...(ci ? { globalTimeout: 10 * 60_000, workers: 2 } : {}),
+  ...(ci ? { globalTimeout: 14 * 60_000, workers: 2 } : {}),
   retries: 0,
   forbidOnly: ci,
   reporter: [['list'], ['json', { outputFile: 'node_modules/.cache/playwright.json' }]],
