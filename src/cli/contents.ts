@@ -16,7 +16,7 @@ export type WorkerFound =
 /** The lines that a worker needs, whoever wrote it. */
 export const WORKER_LINES = [`importScripts('${DROPIN}');`, 'steadfetch.createRetryLayer().listen();'] as const;
 
-const WORKER_BODY = `// All options: node_modules/steadfetch/README.md
+const WORKER_BODY = `// All options: node_modules/steadfetch/docs/options.md
 importScripts('${DROPIN}');
 steadfetch
   .createRetryLayer({

@@ -26,9 +26,9 @@ export interface RetryFetchOptions {
   readonly classifyBody?: boolean;
   /** Told every event. What it throws is reported and harms nothing. */
   readonly onEvent?: (event: LayerEvent) => void;
-  /** The retry budget of each origin and group. */
+  /** The retry budget of each origin and group. @defaultValue 20 tokens */
   readonly budget?: BudgetOptions;
-  /** When the circuit of an origin and group opens, and for how long. */
+  /** When the circuit of an origin and group opens, and for how long. @defaultValue after 2 failed requests, for 2 s */
   readonly circuit?: Partial<CircuitPolicy>;
   /** Sends each attempt; gets a `Request`. @defaultValue the global `fetch` as it is when the retrying one is made */
   readonly fetch?: typeof fetch;

@@ -12,8 +12,9 @@ export type BudgetPolicy = TokenBudget | WindowedBudget;
 
 /** A token bucket: what was spent comes back with time and successes. */
 export interface TokenBudget {
+  /** Tokens; `windowed` is the other kind. @defaultValue tokens */
   readonly kind: 'tokens';
-  /** Most tokens there can be, and what a new origin starts with. @defaultValue 20 */
+  /** Most tokens that an origin and group can have, and what they start with. @defaultValue 20 */
   readonly capacity: number;
   /** What a retry costs; given back when that retry succeeds. @defaultValue 1 */
   readonly retryCost: number;

@@ -21,15 +21,15 @@ export interface Circuit {
 export interface CircuitPolicy {
   /** Consecutive failed requests that open it. @defaultValue 2 */
   readonly failures: number;
-  /** Attempts that are looked back on. @defaultValue 10 */
+  /** So many of the last attempts are looked back on. @defaultValue 10 */
   readonly window: number;
-  /** Share of them that must have failed to open it. @defaultValue 0.9 */
+  /** Share of those that must have failed to open it. @defaultValue 0.9 */
   readonly failureRatio: number;
-  /** @defaultValue 2 000 */
+  /** How long it is open the first time. @defaultValue 2 000 */
   readonly openMs: number;
   /** Each time it opens again it stays open this much longer. @defaultValue 2 */
   readonly openFactor: number;
-  /** @defaultValue 120 000 */
+  /** It is never open for longer. @defaultValue 120 000 */
   readonly maxOpenMs: number;
   /** Once it was closed for this long, it opens for `openMs` again. @defaultValue 10 000 */
   readonly resetMs: number;

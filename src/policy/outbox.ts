@@ -22,9 +22,9 @@ export interface OutboxPolicy {
   readonly doneAt?: string;
   /** How long an entry is tried, in milliseconds. @defaultValue 86 400 000, a day */
   readonly maxAgeMs: number;
-  /** @defaultValue 100 */
+  /** Most entries that may wait. @defaultValue 100 */
   readonly maxEntries: number;
-  /** Of the bodies of all entries together. @defaultValue 5 242 880, 5 MiB */
+  /** Most bytes of the bodies of all that wait together. @defaultValue 5 242 880, 5 MiB */
   readonly maxBytes: number;
 }
 

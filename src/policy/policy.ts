@@ -13,7 +13,7 @@ export interface RetryPolicy {
   readonly retryNonIdempotent: boolean;
   /** Statuses that are retried. @defaultValue 408 425 429 500 502 503 504 521–524, and 409 and 413 under conditions */
   readonly statuses: readonly StatusRule[];
-  /** How long to wait. @defaultValue full jitter over 500 ms × 2, at most 10 s */
+  /** How long to wait before each retry. @defaultValue full jitter over 500 ms × 2, at most 10 s */
   readonly backoff: Backoff;
   /** How long to wait after a 429 or 503 that names no time. @defaultValue the same from 1 s; your `backoff` if set */
   readonly throttledBackoff: Backoff;
@@ -39,7 +39,7 @@ export interface RetryPolicy {
    * number (at most 10). @defaultValue none
    */
   readonly mirrors: readonly string[];
-  /** Statuses after which the next mirror is asked; network errors and timeouts always are. @defaultValue every retried one */
+  /** After these the next mirror is asked (`retried`: every one that is retried), as it is after network errors and timeouts. @defaultValue every retried one */
   readonly mirrorStatuses: 'retried' | readonly number[];
   /** Lets mirrors see cookies and headers such as `Authorization`. @defaultValue false */
   readonly mirrorCredentials: boolean;
@@ -94,9 +94,9 @@ export interface RetryAfterPolicy {
    * instead of the backoff; `ignore`. @defaultValue 'extend'
    */
   readonly mode: 'extend' | 'replace' | 'ignore';
-  /** Statuses whose `Retry-After` counts. @defaultValue every retried one */
+  /** Statuses whose `Retry-After` counts; `retried`: that of every one that is retried. @defaultValue every retried one */
   readonly statuses: 'retried' | readonly number[];
-  /** The longest time the server may ask for. @defaultValue 15 000, navigations 5 000 */
+  /** The longest time the server may ask for, in milliseconds. @defaultValue 15 000, navigations 5 000 */
   readonly maxMs: number;
   /** What to do when it asks for more: return its answer at once, or wait `maxMs`. @defaultValue 'give-up' */
   readonly overMax: 'give-up' | 'truncate';

@@ -18,11 +18,15 @@ export type LayerEvent = RequestEvent | OriginNotice | OutboxNotice;
 interface AboutRequest {
   /** The same for all events of one request. */
   readonly id: string;
+  /** When it happened (epoch milliseconds), as all instants. */
   readonly at: number;
+  /** Of the request. */
   readonly method: string;
+  /** Origin and path. */
   readonly url: string;
+  /** `page`, `asset`, `data` or the name of its route. */
   readonly group: string;
-  /** Since the request began. */
+  /** Milliseconds since the request began. */
   readonly elapsedMs: number;
 }
 
@@ -116,6 +120,7 @@ export interface HoldEnded {
   readonly group: string;
 }
 
+/** The circuit of an origin and group has opened, or has closed again. */
 export interface CircuitChanged {
   readonly type: 'circuit-changed';
   readonly at: number;
@@ -128,10 +133,13 @@ export interface CircuitChanged {
 }
 
 interface AboutEntry {
+  /** When it happened (epoch milliseconds). */
   readonly at: number;
   /** The entry's; a request that could not be kept has none. */
   readonly id: string;
+  /** The name of its outbox. */
   readonly outbox: string;
+  /** Of the request. */
   readonly method: string;
   /** Origin and path. */
   readonly url: string;

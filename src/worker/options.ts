@@ -31,11 +31,11 @@ import type { LayerEvent } from '../protocol/index.js';
 export interface RetryLayerOptions {
   /** Requests that are to be treated in a way of their own; the first match wins. */
   readonly routes?: readonly Route[];
-  /** What routes inherit and what requests without a route get; `false` leaves those alone. */
+  /** What routes inherit and what requests without a route get; `false` leaves those alone. @defaultValue those of {@link RetryPolicy} */
   readonly defaults?: RetryOptions | false;
-  /** The retry budget of each origin and group. */
+  /** The retry budget of each origin and group. @defaultValue 20 tokens */
   readonly budget?: BudgetOptions;
-  /** When the circuit of an origin and group opens, and for how long. */
+  /** When the circuit of an origin and group opens, and for how long. @defaultValue after 2 failed requests, for 2 s */
   readonly circuit?: Partial<CircuitPolicy>;
   /**
    * `observe`: nothing is retried, held or refused, and `status()` counts what would have been. @defaultValue 'retry'
@@ -85,7 +85,7 @@ export interface Route {
   readonly match: Match;
   /** Only these methods. @defaultValue every method that may be retried */
   readonly methods?: readonly string[];
-  /** How to retry; `false`: never touched at all. */
+  /** How to retry; `false`: never touched at all. @defaultValue as `defaults` say */
   readonly retry?: RetryOptions | false;
   /** Decides about an attempt before the rules do: 'retry', 'deliver', or undefined for the rules. */
   readonly classify?: Classify;

@@ -6,11 +6,11 @@ export interface Otherwise {
   readonly then: Expected & Required<Pick<Expected, 'attempts' | 'status' | 'delays_ms'>>;
 }
 
-const DEADLINE = 'at the deadline, too, the page gets the last real answer if there was one (README.md)';
+const DEADLINE = 'at the deadline, too, the page gets the last real answer if there was one (docs/requests.md)';
 const LIMITS =
   'of the headers about limits only RateLimit in the syntax of its draft is read (src/policy/rate-limit.ts)';
 const REPEATED =
-  'a body is repeated byte for byte up to maxReplayBytes, whatever the page made it of (README.md, What is not retried)';
+  'a body is repeated byte for byte up to maxReplayBytes, whatever the page made it of (docs/requests.md, What is not retried)';
 const ZERO_IS_NOW = 'a Retry-After of 0 means now (src/README.md, Decisions)';
 
 /** Answered by its second attempt, after a wait of `ms`. */
@@ -41,12 +41,12 @@ export const OTHERWISE: Readonly<Record<string, Otherwise>> = {
   'ky-082': { why: LIMITS, then: retriedAfter(7) },
   'ky-083': { why: LIMITS, then: retriedAfter(7) },
   'undici-113': {
-    why: 'a Retry-After may ask for more than the cap of the backoff; it has a maximum of its own, retryAfter.maxMs (README.md)',
+    why: 'a Retry-After may ask for more than the cap of the backoff; it has a maximum of its own, retryAfter.maxMs (docs/options.md)',
     then: retriedAfter(60_000),
   },
   'undici-126': { why: REPEATED, then: { ...retriedAfter(500), body: 'answer 2', body_each: 'same' } },
   'go-retryablehttp-167': {
-    why: 'giving up hands over the last real answer, never an error of ours in its place (README.md)',
+    why: 'giving up hands over the last real answer, never an error of ours in its place (docs/requests.md)',
     then: { attempts: 3, status: 500, delays_ms: [10, 10], body: 'answer 3', error: null, hook_calls: 2 },
   },
   'nurago-212': { why: ZERO_IS_NOW, then: retriedAfter(0) },
@@ -65,9 +65,9 @@ function allOf(why: string, ids: string): Record<string, string> {
 /** The same of the rows that a program cannot play; what is done instead is shown by a test of the row's name, where it can be. */
 export const OTHERWISE_BY_HAND: Readonly<Record<string, string>> = {
   'go-retryablehttp-175':
-    'a worker cannot tell a TLS failure from a lost connection, so it is retried as well (README.md)',
+    'a worker cannot tell a TLS failure from a lost connection, so it is retried as well (docs/requests.md)',
   ...allOf(
-    'a timeout starts the next attempt, or ends a request with hardTotal; the last attempt is waited for (README.md)',
+    'a timeout starts the next attempt, or ends a request with hardTotal; the last attempt is waited for (docs/options.md)',
     'cockatiel-343 cockatiel-344',
   ),
   ...allOf(
@@ -75,18 +75,19 @@ export const OTHERWISE_BY_HAND: Readonly<Record<string, string>> = {
     'cockatiel-296 cockatiel-300 cockatiel-312 cockatiel-313 cockatiel-314 cockatiel-316 cockatiel-317 cockatiel-319 cockatiel-320',
   ),
   ...allOf(
-    'a budget pays to its last token; there is no threshold at half of it (README.md, Defaults)',
+    'a budget pays to its last token; there is no threshold at half of it (docs/options.md, The budget)',
     'grpc-407 grpc-410 grpc-426',
   ),
-  'smithy-490': 'a 503 says that the server is short of capacity, as a 429 does: throttledBackoff (README.md)',
-  'ky-070': 'a function of the user’s that rejects or throws harms no request: the rules decide (README.md, classify)',
-  'ky-074': 'what classify says is not waited for, so it must not be async (README.md, classify)',
+  'smithy-490': 'a 503 says that the server is short of capacity, as a 429 does: throttledBackoff (docs/options.md)',
+  'ky-070':
+    'a function of the user’s that rejects or throws harms no request: the rules decide (docs/options.md, classify)',
+  'ky-074': 'what classify says is not waited for, so it must not be async (docs/options.md, classify)',
   'go-retryablehttp-173':
-    'a function of the user’s that rejects or throws harms no request: the rules decide (README.md, classify)',
+    'a function of the user’s that rejects or throws harms no request: the rules decide (docs/options.md, classify)',
   'go-retryablehttp-184':
-    'a retry is the same request, which no hook changes (README.md, classify); retryAttemptHeader tells its number',
+    'a retry is the same request, which no hook changes (docs/options.md, classify); retryAttemptHeader tells its number',
   'go-retryablehttp-185':
-    'a retry is the same request, which no hook changes (README.md, classify); retryAttemptHeader tells its number',
+    'a retry is the same request, which no hook changes (docs/options.md, classify); retryAttemptHeader tells its number',
   'got-092': 'waits are plain data, no function (src/policy/backoff.ts)',
   'cockatiel-347':
     'how many requests of a host run at once is the browser’s to limit: the layer has no queue of its own',
@@ -103,23 +104,25 @@ export const OTHERWISE_BY_HAND: Readonly<Record<string, string>> = {
   'workbox-373': 'entries are only put at the end: nothing goes before what came earlier (src/outbox/outbox-store.ts)',
   'grpc-380': 'one attempt is a policy: it leaves requests alone (src/policy/eligibility.ts)',
   ...allOf(
-    'no fixed number limits the attempts that a policy names; while requests keep failing the circuit divides them, by attemptsDivisor (README.md)',
+    'no fixed number limits the attempts that a policy names; while requests keep failing the circuit divides them, by attemptsDivisor (docs/options.md)',
     'grpc-383 grpc-434 grpc-436 grpc-443',
   ),
   'grpc-386': 'a first wait of nothing means at once (src/policy/check.ts)',
   'grpc-387': 'a cap of nothing means at once (src/policy/check.ts)',
-  'grpc-390': 'no statuses means that only what got no answer is retried, as in presets.networkOnly (README.md)',
+  'grpc-390': 'no statuses means that only what got no answer is retried, as in presets.networkOnly (docs/options.md)',
   'grpc-392': 'a hedge waits for 1 ms at least (src/policy/check.ts)',
   'grpc-398': 'a Retry-After that is negative is malformed, and malformed is absent (src/policy/retry-after.ts)',
   'grpc-415': 'the backoff follows the number of the attempt, whoever named the wait before (src/policy/decide.ts)',
   'grpc-429': 'a Retry-After that is negative is malformed, and malformed is absent (src/policy/retry-after.ts)',
-  'nurago-226': 'giving up hands over the last real answer, never an error of ours in its place (README.md)',
+  'nurago-226': 'giving up hands over the last real answer, never an error of ours in its place (docs/requests.md)',
   'undici-117':
-    'a range of the page’s own is the page’s: its answer is neither completed nor continued (README.md, A body that breaks off)',
+    'a range of the page’s own is the page’s: its answer is neither completed nor continued (docs/options.md, A body that breaks off)',
   'undici-118':
-    'that the whole may be of unknown length is shown; a range of the page’s own is left alone (README.md, A body that breaks off)',
-  'undici-120': 'a weak ETag may stand for other bytes, so such a body breaks off (README.md, A body that breaks off)',
-  'undici-121': 'a weak ETag may stand for other bytes, so such a body breaks off (README.md, A body that breaks off)',
+    'that the whole may be of unknown length is shown; a range of the page’s own is left alone (docs/options.md, A body that breaks off)',
+  'undici-120':
+    'a weak ETag may stand for other bytes, so such a body breaks off (docs/options.md, A body that breaks off)',
+  'undici-121':
+    'a weak ETag may stand for other bytes, so such a body breaks off (docs/options.md, A body that breaks off)',
   'nurago-230': 'a server’s own time is spread upwards by a quarter at most, not by 50 ms (src/policy/policy.ts)',
 };
 
@@ -128,23 +131,27 @@ export const FAULTS_OTHERWISE: Readonly<Record<string, string>> = {
   B043:
     'nothing is sent again; but a first attempt is the page’s own request, which only a signal of ours could end, and that ' +
     'would rebuild it without its sec-ch-ua headers: with all defaults its connection is closed when headers come, and at ' +
-    'once where the policy has it rebuilt, as with cancelTimedOut (README.md)',
-  B035: 'a retry is the same request, which no hook changes, so there is none that could be ignored (README.md, classify)',
+    'once where the policy has it rebuilt, as with cancelTimedOut (docs/options.md)',
+  B035: 'a retry is the same request, which no hook changes, so there is none that could be ignored (docs/options.md, classify)',
 };
 
 /** Cases of which a part is shown, and what is not. */
 export const PARTLY: Readonly<Record<string, string>> = {
-  'row 22': 'a time that a server names is spread upwards, so the wait may be a quarter more than its cap (README.md)',
-  'row 39': 'a time that a server names is spread upwards, so the wait may be a quarter more than its cap (README.md)',
-  'row 45': 'a time that a server names is spread upwards, so the wait may be a quarter more than its cap (README.md)',
+  'row 22':
+    'a time that a server names is spread upwards, so the wait may be a quarter more than its cap (docs/troubleshooting.md)',
+  'row 39':
+    'a time that a server names is spread upwards, so the wait may be a quarter more than its cap (docs/troubleshooting.md)',
+  'row 45':
+    'a time that a server names is spread upwards, so the wait may be a quarter more than its cap (docs/troubleshooting.md)',
   'row 27': 'waits are plain data: a list or a jitter around another, no function (src/policy/backoff.ts)',
   'row 46': 'waits are plain data: a list or a jitter around another, no function (src/policy/backoff.ts)',
-  'row 38': 'a worker cannot tell a certificate that is refused from a lost connection (README.md)',
-  'row 41': 'a hedge tells its number, not how many are in flight; a retry tells its delay, not the header (README.md)',
+  'row 38': 'a worker cannot tell a certificate that is refused from a lost connection (docs/requests.md)',
+  'row 41':
+    'a hedge tells its number, not how many are in flight; a retry tells its delay, not the header (docs/events.md)',
   'row 43':
-    'a body that breaks off is the page’s unless it is resumed or held; TLS failures look like lost connections (README.md)',
-  'undici-114': 'shown of an answer that says that it has ranges; one that does not breaks off (README.md)',
-  'undici-115': 'shown of an answer that says that it has ranges; one that does not breaks off (README.md)',
+    'a body that breaks off is the page’s unless it is resumed or held; TLS failures look like lost connections (docs/requests.md)',
+  'undici-114': 'shown of an answer that says that it has ranges; one that does not breaks off (docs/options.md)',
+  'undici-115': 'shown of an answer that says that it has ranges; one that does not breaks off (docs/options.md)',
   'undici-122': 'without a validator nothing more is asked for; shown with one as well',
   'undici-123': 'without a validator nothing more is asked for; shown with one',
   'undici-124': 'without a validator nothing more is asked for; shown with one',

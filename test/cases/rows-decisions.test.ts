@@ -74,7 +74,7 @@ describe('row 43: 408 429 500 502 503 504, the network and timeouts', () => {
     expect(await repeated(ANSWERS, { statuses })).toEqual([...statuses, 'reset', 'hang']);
   });
 
-  test('a body that breaks off is the page’s, otherwise here: it has its headers (README.md, What is not retried)', async () => {
+  test('a body that breaks off is the page’s, otherwise here: it has its headers (docs/requests.md, What is not retried)', async () => {
     const body = () => new ReadableStream<Uint8Array>({ pull: (to) => to.error(new TypeError('cut')) });
     const world = createWorld({ script: [{ body }, 200], policy: { statuses } });
     expect(await rejection((await world.serve()).text())).toMatchObject({ message: 'cut' });

@@ -93,7 +93,7 @@ function differencesIn({ when }: Row, then: Expected, all: Plays): Difference[][
 
 /**
  * By how much each wait may be longer than without luck: a time that the server names is spread upwards, whatever the
- * jitter of the backoff, by a quarter and 5 s at most (README.md).
+ * jitter of the backoff, by a quarter and 5 s at most (docs/troubleshooting.md).
  */
 const spreadsOf = (when: readonly NetworkStep[], exact: Played | undefined): number[] =>
   (exact?.delaysMs ?? []).map((ms, index) => (namesTime(when[index]) ? Math.ceil(Math.min(ms / 4, 5_000)) : 0));
