@@ -10,6 +10,9 @@ export interface Numbered {
   readonly entry: OutboxEntry;
 }
 
+/** What becomes of an entry; `owner` is whoever is there at that very time, whichever worker was told so. */
+export type Change = (entry: OutboxEntry, owner: string | undefined) => OutboxEntry | undefined;
+
 /**
  * Where entries and their bodies outlive the worker. Every change is one transaction, which is on disk before it counts.
  * Every call may fail.
@@ -30,7 +33,7 @@ export interface OutboxStore {
   /** `undefined` if it is gone. */
   body(seq: number): Promise<ArrayBuffer | undefined>;
   /** Puts one through a change; `undefined` deletes it. Resolves to what is kept now, `undefined` also if it is gone. */
-  change(seq: number, change: (entry: OutboxEntry) => OutboxEntry | undefined): Promise<OutboxEntry | undefined>;
+  change(seq: number, change: Change): Promise<OutboxEntry | undefined>;
   owner(): Promise<string | undefined>;
   setOwner(owner: string | undefined): Promise<void>;
   destroy(): Promise<void>;
@@ -114,12 +117,13 @@ export function createOutboxStore(now: () => number): OutboxStore {
       }),
     change: (seq, change) =>
       database.use(async (db) => {
-        const tx = db.transaction([ENTRIES, BODIES], 'readwrite', STRICT);
+        const tx = db.transaction([ENTRIES, BODIES, NOTES], 'readwrite', STRICT);
         tx.done.catch(() => {});
         const entries = tx.objectStore(ENTRIES);
-        const before = read(await entries.get(seq));
+        const [stored, owner] = await Promise.all([entries.get(seq), tx.objectStore(NOTES).get(OWNER)]);
+        const before = read(stored);
         if (before === undefined) return undefined;
-        const after = change(before);
+        const after = change(before, toOwner(owner));
         if (after === undefined) await entries.delete(seq);
         else if (after !== before) await entries.put(after, seq);
         // What its server has taken is not sent any more; what has failed may be.
@@ -127,11 +131,7 @@ export function createOutboxStore(now: () => number): OutboxStore {
         await tx.done;
         return after;
       }),
-    owner: () =>
-      database.use(async (db) => {
-        const owner: unknown = await db.get(NOTES, OWNER);
-        return typeof owner === 'string' ? owner : undefined;
-      }),
+    owner: () => database.use(async (db) => toOwner(await db.get(NOTES, OWNER))),
     setOwner: (owner) =>
       database.use(async (db) => {
         if (owner === undefined) await db.delete(NOTES, OWNER);
@@ -139,3 +139,5 @@ export function createOutboxStore(now: () => number): OutboxStore {
       }),
   };
 }
+
+const toOwner = (stored: unknown): string | undefined => (typeof stored === 'string' ? stored : undefined);

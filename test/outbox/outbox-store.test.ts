@@ -103,6 +103,10 @@ describe.each([
     expect(await store.owner()).toBeUndefined();
     await store.setOwner('ann');
     expect(await store.owner()).toBe('ann');
+    await add(store, 'a');
+    const change = vi.fn((entry: OutboxEntry) => entry);
+    await store.change(await seqOf(store, 'a'), change);
+    expect(change).toHaveBeenCalledWith(expect.anything(), 'ann');
     await store.setOwner(undefined);
     expect(await store.owner()).toBeUndefined();
   });
@@ -130,7 +134,7 @@ describe('what is kept outlives the worker', () => {
     const durable = transaction.mock.calls.filter(([, , options]) => options?.durability === 'strict');
     expect(durable.map(([names, mode]) => [names, mode])).toEqual([
       [['entries', 'bodies'], 'readwrite'],
-      [['entries', 'bodies'], 'readwrite'],
+      [['entries', 'bodies', 'notes'], 'readwrite'],
     ]);
   });
 
