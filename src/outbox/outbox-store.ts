@@ -36,6 +36,7 @@ export interface OutboxStore {
   change(seq: number, change: Change): Promise<OutboxEntry | undefined>;
   owner(): Promise<string | undefined>;
   setOwner(owner: string | undefined): Promise<void>;
+  /** Deletes what this worker has promised; of other scopes' entries nothing is lost. */
   destroy(): Promise<void>;
   revive(): void;
 }
@@ -49,7 +50,8 @@ const STRICT = { durability: 'strict' } as const;
 /** Results are shown for as long as an entry may take, but of either kind not more of them. */
 const MAX_RESULTS = 100;
 
-export function createOutboxStore(now: () => number): OutboxStore {
+/** All workers of an origin have one: they share the owner. `scope` is this one's. */
+export function createOutboxStore(now: () => number, scope?: string): OutboxStore {
   const database = createDatabase({
     name: OUTBOX_DATABASE,
     version: 1,
@@ -67,7 +69,16 @@ export function createOutboxStore(now: () => number): OutboxStore {
   };
 
   return {
-    destroy: database.destroy,
+    destroy: () =>
+      database.destroy(async (db) => {
+        const tx = db.transaction([ENTRIES, BODIES], 'readwrite', STRICT);
+        const entries = tx.objectStore(ENTRIES);
+        const [keys, values] = await Promise.all([entries.getAllKeys(), entries.getAll()]);
+        const own = keys.filter((_, index) => (Object(values[index]) as Partial<OutboxEntry>).scope === scope);
+        await Promise.all(own.flatMap((seq) => [entries.delete(seq), tx.objectStore(BODIES).delete(seq)]));
+        await tx.done;
+        return own.length < keys.length;
+      }),
     revive: database.revive,
     add: (entry, body, refuses, isLate) =>
       database.use(async (db) => {
@@ -80,7 +91,7 @@ export function createOutboxStore(now: () => number): OutboxStore {
           tx.abort();
           throw new DOMException(refused, 'QuotaExceededError');
         }
-        const seq = await entries.add(entry);
+        const seq = await entries.add(scope === undefined ? entry : { ...entry, scope });
         await tx.objectStore(BODIES).put(body, seq);
         await tx.done;
         if (!isLate()) return;

@@ -60,7 +60,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
   const keeps = options.mode !== 'observe' && options.routes?.some((route) => route.outbox);
   const outbox = keeps
     ? createOutbox({
-        store: createOutboxStore(engine.ports.now),
+        store: createOutboxStore(engine.ports.now, scope.registration.scope),
         engine,
         origin: scope.location.origin,
         prepare: options.prepare,

@@ -268,6 +268,19 @@ describe('whoever wants something kept is told that it is not', () => {
   });
 });
 
+test('deleted with its worker, it takes nothing from the worker of another scope', async () => {
+  const [shop, blog] = [createOutboxStore(() => now, '/shop/'), createOutboxStore(() => now, '/blog/')];
+  await add(shop, 'order');
+  await add(blog, 'comment');
+  await blog.setOwner('ann');
+  await shop.destroy();
+  expect(await rejection(shop.all())).toMatchObject({ name: 'InvalidStateError' });
+  expect([await idsOf(blog), await rows(), await blog.owner()]).toEqual([['comment'], [1, 1], 'ann']);
+  expect(textOf(await blog.body(await seqOf(blog, 'comment')))).toBe('body of comment');
+  await blog.destroy();
+  expect((await indexedDB.databases()).map(({ name }) => name)).toEqual([]);
+});
+
 test('deleted, it keeps nothing until it is revived', async () => {
   const store = createOutboxStore(() => now);
   await add(store, 'a');
