@@ -3,6 +3,7 @@ import type { OutboxItem } from '../../src/protocol/outbox.ts';
 import { NAVIGATION, NEVER_OPENS, rejection, URL_OF_ITEMS } from '../support/engine-world.ts';
 import { createMemoryOutbox } from '../support/memory-outbox.ts';
 import { createOutboxWorld, type OutboxWorld } from '../support/outbox-world.ts';
+import { watchedBody } from '../support/scripted-network.ts';
 import { expectNothingUnhandled } from '../support/unhandled.ts';
 
 expectNothingUnhandled();
@@ -77,6 +78,13 @@ describe('what cannot be delivered is kept', () => {
     expect([world.queued(), await world.outbox.waiting()]).toEqual([1, 1]);
     expect(world.network.sent).toHaveLength(4);
     expect(world.sleeper.pending()).toBe(0);
+  });
+
+  test('and the answer that nobody gets holds no connection', async () => {
+    const body = watchedBody(['busy']);
+    const world = createOutboxWorld({ script: [{ status: 503, body: () => body.open() }] });
+    expect((await world.ask({ request: post('k') }, {})).status).toBe(202);
+    expect([body.opened(), body.cancelled()]).toEqual([4, 4]);
   });
 
   test('workbox-360 the time is that of now', async () => {
