@@ -90,7 +90,8 @@ async function withKey({ request }: OutboxEntry, body: ArrayBuffer, prepare: Pre
   const key = keyOf(request.headers);
   const headers = new Headers(prepared.headers);
   if (key) headers.set(...(key as [string, string]));
-  return { ...request, url: prepared.url, headers: [...headers] };
+  // What is no request has no URL, and its maker is to hear of it.
+  return { ...request, url: new URL(prepared.url).href, headers: [...headers] };
 }
 
 async function toSent(response: Response, { ports }: Engine, origin: string): Promise<Sent> {

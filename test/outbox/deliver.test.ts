@@ -186,6 +186,7 @@ describe('an entry that its server does not know the sender of', () => {
       afterMs: 0,
     },
     { name: 'rejects', prepare: () => Promise.reject(new Error('offline')), afterMs: 0 },
+    { name: 'makes no request', prepare: () => ({ Authorization: 'Bearer new' }) as never, afterMs: 0 },
     { name: 'takes longer than 30 s', prepare: () => new Promise(() => {}), afterMs: 30_000 },
   ])('is kept if prepare $name, and that is reported', async ({ prepare, afterMs }) => {
     const { came, world } = await sent([{ status: 401, body: 'who?' }], { prepare });

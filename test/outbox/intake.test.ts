@@ -423,6 +423,19 @@ describe('the order of what is kept', () => {
     expect(await orders('none')).toEqual(['id', 'id', 'id']);
   });
 
+  test('and only what has to go first is waited for', async () => {
+    const box = createMemoryOutbox();
+    const others = { orderBy: 'url' as const };
+    const away = createOutboxWorld({ ...offline, box });
+    await away.ask({ request: post('k', 'x', 'https://app.test/other') }, others);
+    const world = createOutboxWorld({ box });
+    // A worker that was just started has looked by then.
+    expect((await world.ask({ request: post('k', 'y', 'https://app.test/other') }, others)).status).toBe(202);
+    expect((await world.ask({ request: post('k') }, others)).status).toBe(200);
+    await world.outbox.carryOut({ do: 'owner', owner: 'ann' });
+    expect((await world.ask({ request: post('k', 'z', 'https://app.test/other') }, others)).status).toBe(200);
+  });
+
   test('is each owner’s own', async () => {
     expect(await orders('outbox', 'ann')).toEqual(['box ann', 'box ann', 'box ann']);
   });
