@@ -45,8 +45,11 @@ export const versionOf = (text: string): string | undefined => /^\/\*! steadfetc
 /** Git may have checked a file out with other line ends than it was written with. */
 export const asWritten = (text: string): string => text.replaceAll('\r\n', '\n');
 
+/** Of a path such as `'/static/*'` or `'https://…'` no comment begins. */
+const TEXTS_AND_COMMENTS = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\*.*?\*\/|\/\/[^\n]*/gs;
+
 function loadsDropin(text: string): boolean {
-  const code = text.replace(/\/\*.*?\*\//gs, '').replace(/^\s*\/\/.*$/gm, '');
+  const code = text.replace(TEXTS_AND_COMMENTS, (found) => (found.startsWith('/') ? '' : found));
   return /\bimportScripts\s*\([^)]*steadfetch\.dropin\.js/.test(code);
 }
 

@@ -109,12 +109,15 @@ function planCopy(name: string, text: string, found: string | undefined, force: 
 
 function command({ directory, base, worker, page }: Wanted): string {
   const more = [
-    ...(base === '/' ? [] : [`--base ${base}`]),
+    ...(base === '/' ? [] : [`--base ${quoted(base)}`]),
     ...(worker === 'sw.js' ? [] : [`--worker ${worker}`]),
     ...(page ? ['--page'] : []),
   ];
-  return ['npx steadfetch init', directory, ...more].join(' ');
+  return ['npx steadfetch init', quoted(directory), ...more].join(' ');
 }
+
+/** As a shell takes it for one word. */
+const quoted = (word: string): string => (/^[\w./@:+-]+$/.test(word) ? word : `"${word.replaceAll('"', '\\"')}"`);
 
 function directions({ base, worker, page }: Wanted): string {
   const url = base + worker;

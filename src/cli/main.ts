@@ -1,5 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { VERSION } from '../protocol/index.js';
+import { DROPIN, PAGE } from './contents.js';
 import { check, init } from './init.js';
 import { CommandError, type Surroundings } from './surroundings.js';
 
@@ -85,6 +86,9 @@ function toBase(base: string): string {
 function toFileName(name: string): string {
   if (!/^[\w.-]+\.js$/.test(name)) {
     throw new CommandError(`--worker must be the name of a script without a directory, such as sw.js, got ${name}`);
+  }
+  if (name === DROPIN || name === PAGE) {
+    throw new CommandError(`--worker must not be ${name}: that is a script that the worker or the page loads`);
   }
   return name;
 }

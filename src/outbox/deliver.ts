@@ -27,13 +27,15 @@ const ONE_ATTEMPT: RetryPolicy = { ...DEFAULTS, attempts: 1, totalMs: SEND_MS };
 export async function deliver(
   entry: OutboxEntry,
   body: ArrayBuffer,
-  { engine, origin, prepare, onFault }: Delivery,
+  { engine, origin, prepare, whoIsThere, onFault }: Delivery,
 ): Promise<Sent> {
   const first = await send(entry.request);
   if (typeof first === 'string' || (first.status !== 401 && first.status !== 403) || !prepare) return first;
   let prepared: StoredRequest | undefined;
   try {
     prepared = await withKey(entry, body, prepare, engine.ports, origin);
+    // It has said who is there by then: of somebody else's session nothing of this owner is sent.
+    if ((await whoIsThere()) !== entry.owner) return { ...first, unprepared: true };
   } catch (problem) {
     // Who is there may be asked elsewhere, and there is out of reach, too.
     onFault(problem);
@@ -71,6 +73,8 @@ export interface Delivery {
   /** This one. */
   readonly origin: string;
   readonly prepare: Prepare | undefined;
+  /** The owner now, as all workers of this origin know them. */
+  readonly whoIsThere: () => Promise<string | undefined>;
   readonly onFault: (fault: unknown) => void;
 }
 
@@ -86,7 +90,8 @@ async function withKey({ request }: OutboxEntry, body: ArrayBuffer, prepare: Pre
   const key = keyOf(request.headers);
   const headers = new Headers(prepared.headers);
   if (key) headers.set(...(key as [string, string]));
-  return { ...request, url: prepared.url, headers: [...headers] };
+  // What is no request has no URL, and its maker is to hear of it.
+  return { ...request, url: new URL(prepared.url).href, headers: [...headers] };
 }
 
 async function toSent(response: Response, { ports }: Engine, origin: string): Promise<Sent> {

@@ -12,7 +12,7 @@ import {
   settled,
 } from '../policy/outbox-entry.js';
 import { costOfSend, type Delivery, deliver } from './deliver.js';
-import type { Numbered, OutboxStore } from './outbox-store.js';
+import type { Change, Numbered, OutboxStore } from './outbox-store.js';
 
 export interface Drain extends Delivery {
   readonly store: OutboxStore;
@@ -42,6 +42,8 @@ export async function drain(around: Drain, stored: readonly Numbered[], hurry: b
   const entries = new Map<number, OutboxEntry>();
   const running = new Map<number, Promise<void>>();
   let broken = false;
+  /** Another worker was told that somebody else is there: whose entries go has to be read anew. */
+  let stale = false;
 
   for (const { seq, entry } of stored) {
     const now = ports.now();
@@ -51,7 +53,7 @@ export async function drain(around: Drain, stored: readonly Numbered[], hurry: b
       await change(seq, (left) => (isExpired(left, now) ? failed(left, 'expired', now) : left));
   }
   for (;;) {
-    const next = broken || isOver() || running.size >= MOST_AT_ONCE ? undefined : nextOne();
+    const next = broken || stale || isOver() || running.size >= MOST_AT_ONCE ? undefined : nextOne();
     if (next !== undefined) {
       const sent = send(next)
         // Of a store that cannot be written nothing further is sent: what is sent already stays leased.
@@ -108,9 +110,10 @@ export async function drain(around: Drain, stored: readonly Numbered[], hurry: b
     };
     const body = await store.body(seq);
     let taken = false;
-    const mine = await change(seq, (found) => {
+    const mine = await change(seq, (found, there) => {
+      stale ||= there !== owner();
       // Somebody has cancelled it meanwhile, or has it, or it is not theirs who are there now.
-      if (found.state !== 'waiting' || found.owner !== owner()) return found;
+      if (stale || found.state !== 'waiting' || found.owner !== there) return found;
       taken = body?.byteLength === found.bytes;
       return taken ? leased(found, ports.now()) : failed(found, 'damaged', ports.now());
     });
@@ -121,7 +124,7 @@ export async function drain(around: Drain, stored: readonly Numbered[], hurry: b
     else if (after?.state === 'sent') refund(true);
   }
 
-  async function change(seq: number, step: (entry: OutboxEntry) => OutboxEntry): Promise<OutboxEntry | undefined> {
+  async function change(seq: number, step: Change): Promise<OutboxEntry | undefined> {
     const before = entries.get(seq);
     const after = await store.change(seq, step);
     if (after === undefined) entries.delete(seq);

@@ -10,6 +10,9 @@ export interface Numbered {
   readonly entry: OutboxEntry;
 }
 
+/** What becomes of an entry; `owner` is whoever is there at that very time, whichever worker was told so. */
+export type Change = (entry: OutboxEntry, owner: string | undefined) => OutboxEntry | undefined;
+
 /**
  * Where entries and their bodies outlive the worker. Every change is one transaction, which is on disk before it counts.
  * Every call may fail.
@@ -30,9 +33,10 @@ export interface OutboxStore {
   /** `undefined` if it is gone. */
   body(seq: number): Promise<ArrayBuffer | undefined>;
   /** Puts one through a change; `undefined` deletes it. Resolves to what is kept now, `undefined` also if it is gone. */
-  change(seq: number, change: (entry: OutboxEntry) => OutboxEntry | undefined): Promise<OutboxEntry | undefined>;
+  change(seq: number, change: Change): Promise<OutboxEntry | undefined>;
   owner(): Promise<string | undefined>;
   setOwner(owner: string | undefined): Promise<void>;
+  /** Deletes what this worker has promised; of other scopes' entries nothing is lost. */
   destroy(): Promise<void>;
   revive(): void;
 }
@@ -46,7 +50,8 @@ const STRICT = { durability: 'strict' } as const;
 /** Results are shown for as long as an entry may take, but of either kind not more of them. */
 const MAX_RESULTS = 100;
 
-export function createOutboxStore(now: () => number): OutboxStore {
+/** All workers of an origin have one: they share the owner. `scope` is this one's. */
+export function createOutboxStore(now: () => number, scope?: string): OutboxStore {
   const database = createDatabase({
     name: OUTBOX_DATABASE,
     version: 1,
@@ -64,7 +69,16 @@ export function createOutboxStore(now: () => number): OutboxStore {
   };
 
   return {
-    destroy: database.destroy,
+    destroy: () =>
+      database.destroy(async (db) => {
+        const tx = db.transaction([ENTRIES, BODIES], 'readwrite', STRICT);
+        const entries = tx.objectStore(ENTRIES);
+        const [keys, values] = await Promise.all([entries.getAllKeys(), entries.getAll()]);
+        const own = keys.filter((_, index) => (Object(values[index]) as Partial<OutboxEntry>).scope === scope);
+        await Promise.all(own.flatMap((seq) => [entries.delete(seq), tx.objectStore(BODIES).delete(seq)]));
+        await tx.done;
+        return own.length < keys.length;
+      }),
     revive: database.revive,
     add: (entry, body, refuses, isLate) =>
       database.use(async (db) => {
@@ -77,7 +91,7 @@ export function createOutboxStore(now: () => number): OutboxStore {
           tx.abort();
           throw new DOMException(refused, 'QuotaExceededError');
         }
-        const seq = await entries.add(entry);
+        const seq = await entries.add(scope === undefined ? entry : { ...entry, scope });
         await tx.objectStore(BODIES).put(body, seq);
         await tx.done;
         if (!isLate()) return;
@@ -114,12 +128,13 @@ export function createOutboxStore(now: () => number): OutboxStore {
       }),
     change: (seq, change) =>
       database.use(async (db) => {
-        const tx = db.transaction([ENTRIES, BODIES], 'readwrite', STRICT);
+        const tx = db.transaction([ENTRIES, BODIES, NOTES], 'readwrite', STRICT);
         tx.done.catch(() => {});
         const entries = tx.objectStore(ENTRIES);
-        const before = read(await entries.get(seq));
+        const [stored, owner] = await Promise.all([entries.get(seq), tx.objectStore(NOTES).get(OWNER)]);
+        const before = read(stored);
         if (before === undefined) return undefined;
-        const after = change(before);
+        const after = change(before, toOwner(owner));
         if (after === undefined) await entries.delete(seq);
         else if (after !== before) await entries.put(after, seq);
         // What its server has taken is not sent any more; what has failed may be.
@@ -127,11 +142,7 @@ export function createOutboxStore(now: () => number): OutboxStore {
         await tx.done;
         return after;
       }),
-    owner: () =>
-      database.use(async (db) => {
-        const owner: unknown = await db.get(NOTES, OWNER);
-        return typeof owner === 'string' ? owner : undefined;
-      }),
+    owner: () => database.use(async (db) => toOwner(await db.get(NOTES, OWNER))),
     setOwner: (owner) =>
       database.use(async (db) => {
         if (owner === undefined) await db.delete(NOTES, OWNER);
@@ -139,3 +150,5 @@ export function createOutboxStore(now: () => number): OutboxStore {
       }),
   };
 }
+
+const toOwner = (stored: unknown): string | undefined => (typeof stored === 'string' ? stored : undefined);

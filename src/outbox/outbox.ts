@@ -140,7 +140,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
         const hurry = hurried;
         // What was added until now is seen by this pass.
         [again, hurried] = [false, false];
-        const around = { ...parts, owner: () => owner, alone: locks !== undefined, isOver, onChange };
+        const whoIsThere = store.owner;
+        const around = { ...parts, owner: () => owner, whoIsThere, alone: locks !== undefined, isOver, onChange };
         return drain(around, await look(), hurry);
       };
       for (;;) {

@@ -1,4 +1,4 @@
-import type { LayerEvent, OutboxItem, OutboxWish } from '../protocol/index.js';
+import { checkOwner, type LayerEvent, type OutboxItem, type OutboxWish } from '../protocol/index.js';
 
 /** What waits in the worker to be delivered, as far as it belongs to the current owner. */
 export interface PageOutbox {
@@ -68,7 +68,9 @@ export function createPageOutbox(ask: AskOutbox): OutboxLine {
     return answer;
   };
   const items = async (what: OutboxWish): Promise<OutboxItem[]> => [...((await wish(what))?.items ?? [])];
-  const get = async (id: string) => (await items({ do: 'list', id }))[0];
+  /** To the worker no id means all: a slip of whoever calls is not to delete them. */
+  const one = (id: string) => ({ id: String(id) });
+  const get = async (id: string) => (await items({ do: 'list', ...one(id) }))[0];
 
   return {
     outbox: {
@@ -80,9 +82,9 @@ export function createPageOutbox(ask: AskOutbox): OutboxLine {
           const news = new Promise<void>((resolve) => {
             look = resolve;
           });
-          followers.set(look, id);
+          followers.set(look, String(id));
           try {
-            const answer = await wish({ do: 'list', id });
+            const answer = await wish({ do: 'list', ...one(id) });
             const item = answer?.items[0];
             const isOpen = answer === undefined || item?.state === 'waiting' || item?.state === 'sending';
             if (!isOpen || stopped) return item;
@@ -94,9 +96,9 @@ export function createPageOutbox(ask: AskOutbox): OutboxLine {
         }
       },
       retry: (id) => items({ do: 'retry', id }),
-      cancel: (id) => items({ do: 'cancel', id }),
+      cancel: (id) => items({ do: 'cancel', ...one(id) }),
       clear: (outbox) => items({ do: 'cancel', outbox }),
-      setOwner: async (owner) => (await wish({ do: 'owner', owner })) !== undefined,
+      setOwner: async (owner) => (await wish({ do: 'owner', owner: checkOwner(owner) })) !== undefined,
       depth: async () => (await wish({ do: 'list', id: '' }))?.waiting ?? 0,
     },
     keepGoing,

@@ -11,6 +11,8 @@ export interface OutboxEntry {
   readonly order: string;
   /** Whose it is: it is sent, and shown, only while they are there. */
   readonly owner?: string;
+  /** Of the worker that has promised it. */
+  readonly scope?: string;
   readonly request: StoredRequest;
   /** Of the budget, hold and circuit that it comes under. */
   readonly group: string;

@@ -18,6 +18,7 @@ const ENTRY: Readonly<Record<string, Kind>> = {
 /** What only some entries have. */
 const MORE: Readonly<Record<string, Kind>> = {
   owner: 'string',
+  scope: 'string',
   doneAt: 'string',
   asked: 'boolean',
   conflicts: 'number',

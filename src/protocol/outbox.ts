@@ -1,3 +1,4 @@
+import { refuse } from '../policy/check.js';
 import type { OutboxEntry, OutboxFailure } from '../policy/outbox-entry.js';
 import { has, isObject } from './shape.js';
 
@@ -51,6 +52,12 @@ export interface OutboxWish {
   readonly id?: string | undefined;
   readonly outbox?: string | undefined;
   readonly owner?: string | undefined;
+}
+
+/** Whoever cannot be told from another must not be taken for them. Throws what says so. */
+export function checkOwner(owner: unknown): string | undefined {
+  if (owner === undefined || typeof owner === 'string') return owner;
+  return refuse(owner, 'owner', 'must be a text', 'such as a user’s id as a text, or leave it away for nobody');
 }
 
 const WISHES: readonly unknown[] = ['list', 'send', 'retry', 'cancel', 'owner'];

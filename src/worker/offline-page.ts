@@ -11,23 +11,29 @@ export interface OfflinePage {
   destroy(): Promise<unknown>;
 }
 
-const CACHE = 'steadfetch-offline-page';
-
 export function createOfflinePage(
   scope: ServiceWorkerGlobalScope,
   path: string,
   onProblem: (problem: unknown) => void,
 ): OfflinePage {
   const { href } = new URL(path, scope.location.origin);
+  // Workers of other scopes have their own.
+  const cacheName = `steadfetch-offline-page ${scope.registration.scope}`;
+
   /** Anew with each version of the worker; one that cannot be had leaves the last. */
   async function fetchIt(): Promise<void> {
-    const cache = await scope.caches.open(CACHE);
+    const cache = await scope.caches.open(cacheName);
     await cache.add(new Request(href, { cache: 'reload' }));
+  }
+
+  /** That of the last version: until this one is active, that one shows it. */
+  async function forgetOthers(): Promise<void> {
+    const cache = await scope.caches.open(cacheName);
     for (const other of await cache.keys()) if (other.url !== href) await cache.delete(other);
   }
 
   async function load(): Promise<Response | undefined> {
-    const found = await scope.caches.match(href, { cacheName: CACHE });
+    const found = await scope.caches.match(href, { cacheName });
     // Whoever asks for it is to know that this is not what was asked for, and nobody is to keep it.
     const type = found?.headers.get('Content-Type') ?? 'text/html';
     const headers = { 'Content-Type': type, 'Cache-Control': 'no-store' };
@@ -47,7 +53,8 @@ export function createOfflinePage(
     },
     listen() {
       scope.addEventListener('install', (event) => event.waitUntil(fetchIt().catch(onProblem)));
+      scope.addEventListener('activate', (event) => event.waitUntil(forgetOthers().catch(onProblem)));
     },
-    destroy: () => scope.caches.delete(CACHE),
+    destroy: () => scope.caches.delete(cacheName),
   };
 }

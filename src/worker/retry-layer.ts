@@ -1,7 +1,7 @@
 import { clientsClaim } from 'workbox-core/clientsClaim.js';
 import { createOutbox, createOutboxStore } from '../outbox/index.js';
 import { RetryLayerError } from '../policy/index.js';
-import type { LayerStatus, OutboxItem, OutboxWish } from '../protocol/index.js';
+import { checkOwner, type LayerStatus, type OutboxItem, type OutboxWish } from '../protocol/index.js';
 import { type IsRaced, routeInBrowser } from './browser-routing.js';
 import { createDeliveries, type Deliveries } from './deliveries.js';
 import { createHub, PAUSED } from './hub.js';
@@ -60,7 +60,7 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
   const keeps = options.mode !== 'observe' && options.routes?.some((route) => route.outbox);
   const outbox = keeps
     ? createOutbox({
-        store: createOutboxStore(engine.ports.now),
+        store: createOutboxStore(engine.ports.now, scope.registration.scope),
         engine,
         origin: scope.location.origin,
         prepare: options.prepare,
@@ -195,10 +195,11 @@ export function createRetryLayer(options: RetryLayerOptions = {}): RetryLayer {
     outbox: {
       list: async (outbox) => (await ask({ do: 'list', outbox })).items,
       retry: async (id) => (await ask({ do: 'retry', id })).items,
-      cancel: async (id) => (await ask({ do: 'cancel', id })).items,
+      // Without an id it would be all of them: a slip of whoever calls is not to delete them.
+      cancel: async (id) => (await ask({ do: 'cancel', id: String(id) })).items,
       clear: async (outbox) => (await ask({ do: 'cancel', outbox })).items,
       async setOwner(owner) {
-        await ask({ do: 'owner', owner });
+        await ask({ do: 'owner', owner: checkOwner(owner) });
       },
       depth: async () => (await outbox?.waiting()) ?? 0,
     },

@@ -53,6 +53,18 @@ describe('the first time', () => {
     expect(printed).toContain("connect('/app/sw.js')");
   });
 
+  test('what to run is said as a shell takes it', () => {
+    mkdirSync(join(site.root, 'my site'));
+    const { complaints } = site.run('init', 'my site', '--base', '/my app/', '--check');
+    expect(complaints).toContain('npx steadfetch init "my site" --base "/my app/"');
+  });
+
+  test.each(['steadfetch.dropin.js', 'steadfetch.page.js'])('the worker is not written where %s belongs', (name) => {
+    const { code, complaints } = site.run('init', 'public/', '--worker', name, '--page');
+    expect([code, site.files()]).toEqual([1, []]);
+    expect(complaints).toContain(`--worker must not be ${name}`);
+  });
+
   test('the worker may have another name', () => {
     const { printed } = site.run('init', 'public/', '--worker', 'service-worker.js');
     expect(site.files()).toEqual(['service-worker.js', 'steadfetch.dropin.js']);
@@ -115,6 +127,17 @@ describe('the next time', () => {
     site.write('sw.js', "importScripts('/steadfetch.dropin.js');\nself.onfetch = () => {};\n");
     expect(site.run('init', 'public/').code).toBe(0);
     expect(site.run('init', 'public/', '--check').code).toBe(0);
+  });
+
+  test.each([
+    { worker: "self.onfetch = () => {}; // importScripts('steadfetch.dropin.js')\n", loads: false },
+    { worker: "const at = 'https://app.test'; /* importScripts('steadfetch.dropin.js') */\n", loads: false },
+    { worker: "const all = '/static/*';\nimportScripts('steadfetch.dropin.js'); /* first */\n", loads: true },
+    { worker: 'const from = `//cdn`; importScripts("steadfetch.dropin.js");\n', loads: true },
+  ])('what is a comment in a worker and what is not is told apart: $worker', ({ worker, loads }) => {
+    site.run('init', 'public/');
+    site.write('sw.js', worker);
+    expect(site.run('init', 'public/', '--check').code).toBe(loads ? 0 : 1);
   });
 
   test('somebody else’s file in the place of the drop-in: nothing is written', () => {

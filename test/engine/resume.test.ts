@@ -70,6 +70,15 @@ describe('a body that is cut', () => {
     expect(asked(world).at(-1)).toEqual({ range: 'bytes=9-', ifRange: '"v1"' });
   });
 
+  test('takes of a part no more than it said it was, and closes its connection', async () => {
+    const long = watchedBody(['45', '67']);
+    const headers = { ...digits.from(4).headers, 'Content-Range': 'bytes 4-6/10' };
+    const world = resuming([digits.all(4), { status: 206, headers, body: () => long.open() }]);
+    const seen = await serveAndRead(world);
+    expect([seen.text, String(seen.error)]).toEqual(['012345', expect.stringContaining('goes on after byte 6')]);
+    expect(long.cancelled()).toBe(1);
+  });
+
   test('is over if nothing is missing', async () => {
     const world = resuming([digits.all(10)]);
     expect(await serveAndRead(world)).toEqual({ text: DIGITS });

@@ -16,6 +16,7 @@ function send(world: World, entry: Partial<OutboxEntry> = {}, more: Partial<Deli
     engine: world.engine,
     origin: 'https://app.test',
     prepare: undefined,
+    whoIsThere: async () => undefined,
     onFault: (fault) => world.faults.push(fault),
     ...more,
   };
@@ -185,11 +186,20 @@ describe('an entry that its server does not know the sender of', () => {
       afterMs: 0,
     },
     { name: 'rejects', prepare: () => Promise.reject(new Error('offline')), afterMs: 0 },
+    { name: 'makes no request', prepare: () => ({ Authorization: 'Bearer new' }) as never, afterMs: 0 },
     { name: 'takes longer than 30 s', prepare: () => new Promise(() => {}), afterMs: 30_000 },
   ])('is kept if prepare $name, and that is reported', async ({ prepare, afterMs }) => {
     const { came, world } = await sent([{ status: 401, body: 'who?' }], { prepare });
     expect(came).toEqual({ status: 401, body: 'who?', unprepared: true });
     expect([world.faults.length, world.time.elapsed(), world.network.sent.length]).toEqual([1, afterMs, 1]);
+  });
+
+  test('is not sent as somebody else, who has come while prepare was asked', async () => {
+    const whoIsThere = async () => 'bob';
+    const { came, world } = await sent([{ status: 401, body: null }, 200], { prepare: signed, whoIsThere });
+    expect([came, world.network.sent.length]).toEqual([{ status: 401, unprepared: true }, 1]);
+    const same = await sent([401, 200], { prepare: signed, whoIsThere: async () => undefined });
+    expect(same.came).toMatchObject({ status: 200 });
   });
 
   test('one without a key gets none', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { LEASE_MS, type OutboxEntry } from '../../src/policy/outbox-entry.ts';
 import { NEVER_OPENS } from '../support/engine-world.ts';
 import { createMemoryOutbox, type MemoryOutbox } from '../support/memory-outbox.ts';
+import { createMemoryStore } from '../support/memory-store.ts';
 import { entryOf } from '../support/outbox-entries.ts';
 import { createLocks, createOutboxWorld, type OutboxWorld, type OutboxWorldOptions } from '../support/outbox-world.ts';
 import { expectNothingUnhandled } from '../support/unhandled.ts';
@@ -242,6 +243,20 @@ describe('what comes meanwhile', () => {
     expect([world.network.sent.length, world.states()]).toEqual([0, ['waiting']]);
   });
 
+  test('another owner, of whom only another worker was told: theirs go, and nothing of the last one', async () => {
+    let told = false;
+    const box = createMemoryOutbox(async (operation) => {
+      if (operation !== 'body' || told) return;
+      told = true;
+      await box.setOwner('ann');
+    });
+    const world = filled(['/1', '/2'], { box });
+    put(box, '/ann', { owner: 'ann', order: 'outbox ann' });
+    await world.send();
+    await world.send();
+    expect([pathsOf(world), world.states()]).toEqual([['/ann'], ['waiting', 'waiting', 'sent']]);
+  });
+
   test.each([
     { name: 'a pause', options: (is: () => boolean) => ({ isPaused: is }) },
     { name: 'going offline', options: (is: () => boolean) => ({ isOnline: () => !is() }) },
@@ -260,6 +275,24 @@ describe('what comes meanwhile', () => {
     expect(await world.send()).toBe(0);
     once(world);
   });
+});
+
+test('a worker that was just started learns first whether it is paused, also from a slow disk', async () => {
+  let paused = false;
+  const store = createMemoryStore();
+  const load = store.load;
+  const slow = { ...store, load: () => sleeping.then(load) };
+  let woken = (): void => {};
+  const sleeping = new Promise<void>((resolve) => {
+    woken = resolve;
+  });
+  const world = filled(['/1'], { store: slow, isPaused: () => paused });
+  const sent = world.outbox.send();
+  await world.time.advance(400);
+  paused = true;
+  woken();
+  expect(await world.time.until(sent)).toBe(1);
+  expect(pathsOf(world)).toEqual([]);
 });
 
 test('nothing further is sent 100 s after it began: a browser stops an event that takes minutes', async () => {
@@ -423,6 +456,8 @@ describe('whoever is in a hurry', () => {
     await world.time.advance(50);
     put(world.box, '/2', { notBefore: START + 60_000 });
     void world.outbox.send(true);
+    // Whoever is in no hurry slows nobody down.
+    void world.outbox.send();
     expect(await world.time.until(sent)).toBe(0);
     expect(pathsOf(world)).toEqual(['/1', '/2']);
   });

@@ -4,6 +4,7 @@ import type { OutboxItem } from '../../src/protocol/outbox.ts';
 import { NAVIGATION, NEVER_OPENS, rejection, URL_OF_ITEMS } from '../support/engine-world.ts';
 import { createMemoryOutbox } from '../support/memory-outbox.ts';
 import { createOutboxWorld, type OutboxWorld } from '../support/outbox-world.ts';
+import { watchedBody } from '../support/scripted-network.ts';
 import { expectNothingUnhandled } from '../support/unhandled.ts';
 
 expectNothingUnhandled();
@@ -79,6 +80,13 @@ describe('what cannot be delivered is kept', () => {
     expect([world.queued(), await world.outbox.waiting()]).toEqual([1, 1]);
     expect(world.network.sent).toHaveLength(4);
     expect(world.sleeper.pending()).toBe(0);
+  });
+
+  test('and the answer that nobody gets holds no connection', async () => {
+    const body = watchedBody(['busy']);
+    const world = createOutboxWorld({ script: [{ status: 503, body: () => body.open() }] });
+    expect((await world.ask({ request: post('k') }, {})).status).toBe(202);
+    expect([body.opened(), body.cancelled()]).toEqual([4, 4]);
   });
 
   test('workbox-360 the time is that of now', async () => {
@@ -551,6 +559,19 @@ describe('the order of what is kept', () => {
       'box https://app.test/b',
     ]);
     expect(await orders('none')).toEqual(['id', 'id', 'id']);
+  });
+
+  test('and only what has to go first is waited for', async () => {
+    const box = createMemoryOutbox();
+    const others = { orderBy: 'url' as const };
+    const away = createOutboxWorld({ ...offline, box });
+    await away.ask({ request: post('k', 'x', 'https://app.test/other') }, others);
+    const world = createOutboxWorld({ box });
+    // A worker that was just started has looked by then.
+    expect((await world.ask({ request: post('k', 'y', 'https://app.test/other') }, others)).status).toBe(202);
+    expect((await world.ask({ request: post('k') }, others)).status).toBe(200);
+    await world.outbox.carryOut({ do: 'owner', owner: 'ann' });
+    expect((await world.ask({ request: post('k', 'z', 'https://app.test/other') }, others)).status).toBe(200);
   });
 
   test('is each owner’s own', async () => {

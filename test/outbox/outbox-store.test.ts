@@ -103,6 +103,10 @@ describe.each([
     expect(await store.owner()).toBeUndefined();
     await store.setOwner('ann');
     expect(await store.owner()).toBe('ann');
+    await add(store, 'a');
+    const change = vi.fn((entry: OutboxEntry) => entry);
+    await store.change(await seqOf(store, 'a'), change);
+    expect(change).toHaveBeenCalledWith(expect.anything(), 'ann');
     await store.setOwner(undefined);
     expect(await store.owner()).toBeUndefined();
   });
@@ -130,7 +134,7 @@ describe('what is kept outlives the worker', () => {
     const durable = transaction.mock.calls.filter(([, , options]) => options?.durability === 'strict');
     expect(durable.map(([names, mode]) => [names, mode])).toEqual([
       [['entries', 'bodies'], 'readwrite'],
-      [['entries', 'bodies'], 'readwrite'],
+      [['entries', 'bodies', 'notes'], 'readwrite'],
     ]);
   });
 
@@ -262,6 +266,19 @@ describe('whoever wants something kept is told that it is not', () => {
     await expect(store.all()).rejects.toThrow();
     await expect(store.owner()).rejects.toThrow();
   });
+});
+
+test('deleted with its worker, it takes nothing from the worker of another scope', async () => {
+  const [shop, blog] = [createOutboxStore(() => now, '/shop/'), createOutboxStore(() => now, '/blog/')];
+  await add(shop, 'order');
+  await add(blog, 'comment');
+  await blog.setOwner('ann');
+  await shop.destroy();
+  expect(await rejection(shop.all())).toMatchObject({ name: 'InvalidStateError' });
+  expect([await idsOf(blog), await rows(), await blog.owner()]).toEqual([['comment'], [1, 1], 'ann']);
+  expect(textOf(await blog.body(await seqOf(blog, 'comment')))).toBe('body of comment');
+  await blog.destroy();
+  expect((await indexedDB.databases()).map(({ name }) => name)).toEqual([]);
 });
 
 test('deleted, it keeps nothing until it is revived', async () => {

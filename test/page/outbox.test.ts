@@ -57,6 +57,22 @@ describe('what a page wants is asked of the worker', () => {
     expect(wishes).toEqual([{ do: 'list', id: '' }]);
   });
 
+  test('of one entry only, also if its id was forgotten: without one all of them would be meant', async () => {
+    const { outbox, wishes } = page();
+    const { id } = {} as { id: string };
+    await Promise.all([outbox.get(id), outbox.cancel(id), outbox.follow(id)]);
+    expect(new Set(wishes.map((wish) => wish.id))).toEqual(new Set(['undefined']));
+  });
+
+  test.each([42, null, {}])('but not whose entries they are, if that is no text: %j', async (owner) => {
+    const { outbox, wishes } = page();
+    await expect(outbox.setOwner(owner as never)).rejects.toMatchObject({
+      code: 'bad-option',
+      message: expect.stringContaining('owner must be a text'),
+    });
+    expect(wishes).toEqual([]);
+  });
+
   test('of one that does not answer there is nothing to be had', async () => {
     const { outbox } = page(() => undefined);
     expect(await outbox.list()).toEqual([]);

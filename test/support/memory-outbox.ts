@@ -51,7 +51,7 @@ export function createMemoryOutbox(
       await before('change');
       const row = rows.get(seq);
       if (row === undefined) return undefined;
-      const after = change(structuredClone(row.entry));
+      const after = change(structuredClone(row.entry), owner);
       if (after === undefined) rows.delete(seq);
       else rows.set(seq, { entry: structuredClone(after), body: after.state === 'sent' ? undefined : row.body });
       return after;

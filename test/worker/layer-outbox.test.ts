@@ -210,6 +210,9 @@ test('the worker’s own code has the same', async () => {
   const [item] = await layer.outbox.list('orders');
   expect(await layer.outbox.list('others')).toEqual([]);
   expect(await layer.outbox.retry(item?.id)).toMatchObject([{ id: item?.id }]);
+  // Of the last owner's entries nobody would ever hear again, and of all of them none would be left.
+  await expect(layer.outbox.setOwner(42 as never)).rejects.toThrow('owner must be a text, got 42');
+  expect(await layer.outbox.cancel(undefined as never)).toEqual([]);
   expect(await layer.outbox.cancel(item?.id ?? '')).toMatchObject([{ id: item?.id }]);
   expect(await layer.outbox.clear()).toEqual([]);
 });

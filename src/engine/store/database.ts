@@ -2,8 +2,11 @@ import { deleteDB, type IDBPDatabase, openDB } from 'idb';
 /** One connection, opened when it is first needed and again after the browser or another version closed it. */
 export interface Database {
   use<T>(work: (db: IDBPDatabase) => Promise<T>): Promise<T>;
-  /** Deletes it, and does not open it again before it is revived. Other connections are closed by their `versionchange`. */
-  destroy(): Promise<void>;
+  /**
+   * Deletes it, unless `isNeeded` by others, and does not open it again before it is revived. Other connections are closed by
+   * their `versionchange`.
+   */
+  destroy(isNeeded?: (db: IDBPDatabase) => Promise<boolean>): Promise<void>;
   revive(): void;
 }
 
@@ -48,12 +51,13 @@ export function createDatabase({ name, version, upgrade }: Schema): Database {
     revive() {
       destroyed = false;
     },
-    async destroy() {
+    async destroy(isNeeded = async () => false) {
+      const connection = open();
       destroyed = true;
-      const connection = opening;
       opening = undefined;
-      await connection?.then((db) => db.close()).catch(() => {});
-      await deleteDB(name);
+      const needed = await connection.then(isNeeded).catch(() => false);
+      await connection.then((db) => db.close()).catch(() => {});
+      if (!needed) await deleteDB(name);
     },
     async use(work) {
       const connection = open();
