@@ -122,6 +122,8 @@ function ofRequest(event: RequestEvent): string {
       return `takes long, so attempt ${event.attempt} was sent beside it`;
     case 'recovered':
       return `recovered with ${event.status} on attempt ${event.attempts}, after ${duration(event.elapsedMs)}`;
+    case 'resumed':
+      return `goes on with byte ${event.fromByte}, where its download broke off`;
     case 'gave-up': {
       const tries = event.attempts === 1 ? 'one attempt' : `${event.attempts} attempts`;
       const gets = event.lastStatus === undefined ? 'the network’s error' : `the last answer, ${event.lastStatus}`;

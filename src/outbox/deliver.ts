@@ -11,8 +11,10 @@ import { keyOf, rebuild } from './stored-request.js';
  */
 export type Prepare = (request: Request) => Request | undefined | Promise<Request | undefined>;
 
-/** How long a server may take to answer an entry before its connection is closed. */
+/** How long a server may take to answer an entry before its connection is closed, */
 const SEND_MS = 60_000;
+/** besides what its upload takes at 128 kbit/s. */
+const UPLOAD_BYTES_PER_MS = 16;
 /** How long `prepare` may take. */
 const PREPARE_MS = 30_000;
 /** As much of an answer is kept to be shown, */
@@ -46,7 +48,7 @@ export async function deliver(
   async function send(stored: StoredRequest): Promise<Sent> {
     const caller = new AbortController();
     let launched = false;
-    const limit = engine.ports.sleep(SEND_MS);
+    const limit = engine.ports.sleep(SEND_MS + body.byteLength / UPLOAD_BYTES_PER_MS);
     void limit.done.then(() => caller.abort());
     const watch = ({ type }: Step): void => {
       if (type === 'attempt') launched = true;

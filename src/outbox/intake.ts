@@ -56,6 +56,7 @@ export async function takeIn(given: Call, policy: OutboxPolicy, around: Intake):
     const body = await within(copy, BODY_MS, ports);
     if (body === undefined) throw new DOMException(`more than maxBytes (${policy.maxBytes})`, 'QuotaExceededError');
     const asked = toEntry(call, policy, body.byteLength, await whose, attempts, ports.now());
+    if (call.signal?.aborted) return passOn(result);
     entry = queued(asked, ports.now(), ports.random);
     await keep(entry, body, policy);
   } catch (problem) {

@@ -49,6 +49,8 @@ const OWNER = 'owner';
 const STRICT = { durability: 'strict' } as const;
 /** Results are shown for as long as an entry may take, but of either kind not more of them. */
 const MAX_RESULTS = 100;
+/** The bodies of those that have failed, the newest first. */
+const MAX_FAILED_BYTES = 5 * 1_048_576;
 
 /** All workers of an origin have one: they share the owner. `scope` is this one's. */
 export function createOutboxStore(now: () => number, scope?: string): OutboxStore {
@@ -114,6 +116,11 @@ export function createOutboxStore(now: () => number, scope?: string): OutboxStor
           const over = new Set(found.filter(({ entry }) => isOver(entry, now())));
           for (const state of ['sent', 'failed']) {
             for (const one of found.filter(({ entry }) => entry.state === state).slice(0, -MAX_RESULTS)) over.add(one);
+          }
+          let failedBytes = 0;
+          for (const one of found.filter(({ entry }) => entry.state === 'failed').reverse()) {
+            failedBytes += one.entry.bytes;
+            if (failedBytes > MAX_FAILED_BYTES) over.add(one);
           }
           await Promise.all([...over].flatMap(({ seq }) => [entries.delete(seq), tx.objectStore(BODIES).delete(seq)]));
           return found.filter((one) => !over.has(one));

@@ -36,7 +36,8 @@ export function createBridge(line: () => Line | undefined, fetch: typeof globalT
     const carried = parseOverride(url?.hash ?? '');
     if (!to || !url || carried?.off) return fetch(...given);
     const own = signal && !asked?.off && carried?.abortId === undefined ? crypto.randomUUID() : undefined;
-    const override: Override = { ...carried, ...asked, ...(own === undefined ? {} : { abortId: own }) };
+    const theirs = asked ? unsigned(carried) : carried;
+    const override: Override = { ...theirs, ...asked, ...(own === undefined ? {} : { abortId: own }) };
     const calledOff = (): void => post(to.worker, { kind: 'abort', id: own ?? '' });
     if (own !== undefined) signal?.addEventListener('abort', calledOff);
     try {
@@ -56,15 +57,7 @@ export function createBridge(line: () => Line | undefined, fetch: typeof globalT
 
     /** Beside somebody's own routes, which may look at a whole URL. */
     async function byMessage({ worker }: Line, override: Override, url: URL): Promise<Response> {
-      if (override.retryNonIdempotent) {
-        const name = 'retry.retryNonIdempotent';
-        const remedy = 'set it on a route of the worker';
-        throw new RetryLayerError(
-          'bad-option',
-          `${name} cannot be asked for by a call beside the routes of another; ${remedy}`,
-          name,
-        );
-      }
+      refuseMore(asked, 'cannot be asked for by a call beside the routes of another; set it on a route of the worker');
       const id = crypto.randomUUID();
       const method = (init?.method ?? request?.method ?? 'GET').toUpperCase();
       url.hash = '';
@@ -82,6 +75,16 @@ export function createBridge(line: () => Line | undefined, fetch: typeof globalT
     }
   };
 }
+
+/**
+ * Of what a URL carries, that which can ask for no more: what a call asks for is signed, and somebody else may have made
+ * the URL.
+ */
+const unsigned = ({ hedge, retryNonIdempotent, abortId }: Override = {}): Override => ({
+  ...(hedge === undefined ? {} : { hedge }),
+  ...(retryNonIdempotent === false ? { retryNonIdempotent } : {}),
+  ...(abortId === undefined ? {} : { abortId }),
+});
 
 /** Also one of another realm: of a frame. */
 const isRequest = (input: unknown): input is Request =>
@@ -105,14 +108,21 @@ function urlOf(input: RequestInfo | URL): URL | undefined {
  */
 export function withRetry(url: string | URL, options: CallOptions): string {
   const override = toOverride(options);
-  if (override.retryNonIdempotent) {
-    const name = 'retry.retryNonIdempotent';
-    throw new RetryLayerError('bad-option', `${name} must not be true in a URL; use retries.fetch for more`, name);
-  }
+  refuseMore(override, 'cannot be asked for by a URL; use retries.fetch');
   if (typeof url !== 'string' && !(url instanceof URL)) {
     throw new RetryLayerError('bad-option', 'url must be a text or a URL; give a Request to retries.fetch', 'url');
   }
   return withOverride(String(url), override);
+}
+
+/** What counts only if the page is known to ask for it: it may mean more requests. */
+function refuseMore({ retryNonIdempotent, attemptTimeoutMs }: Override = {}, why: string): void {
+  const more = retryNonIdempotent
+    ? 'retryNonIdempotent'
+    : attemptTimeoutMs === undefined
+      ? undefined
+      : 'attemptTimeoutMs';
+  if (more !== undefined) throw new RetryLayerError('bad-option', `retry.${more} ${why}`, `retry.${more}`);
 }
 
 /** Says something that needs no answer; whoever cannot hear it has gone. */

@@ -4,6 +4,7 @@ import {
   isCompatible,
   type LayerEvent,
   type LayerStatus,
+  OFFLINE_CACHE,
   OUTBOX_DATABASE,
   type PageMessage,
   REMEDY,
@@ -160,7 +161,10 @@ export async function connect(workerUrl: string | URL, options: ConnectOptions =
       container?.removeEventListener('message', onMessage);
       if (globalThis.fetch === bridge) globalThis.fetch = patched;
       // A worker that does not answer is taken out all the same, with what it has kept.
-      if (!retired) for (const name of [DATABASE, OUTBOX_DATABASE]) globalThis.indexedDB?.deleteDatabase(name);
+      if (!retired) {
+        for (const name of [DATABASE, OUTBOX_DATABASE]) globalThis.indexedDB?.deleteDatabase(name);
+        if (registration) void globalThis.caches?.delete(`${OFFLINE_CACHE} ${registration.scope}`).catch(() => {});
+      }
       return (await registration?.unregister().catch(() => false)) || retired;
     },
     async status() {

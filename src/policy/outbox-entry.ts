@@ -116,7 +116,10 @@ export function settled(entry: OutboxEntry, sent: Sent, now: number, random: () 
   if (sent === 'lost') return entry.repeatable ? putBack(left, now, random) : failed(left, 'unknown', now);
   const { status, body, retryAfterMs } = sent;
   const answered = { ...left, status, ...(body === undefined ? {} : { answer: body }) };
-  if (isDelivery(entry, sent)) return { ...answered, state: 'sent', endedAt: now };
+  if (isDelivery(entry, sent)) {
+    // What is shown of it later needs no headers, and they may be secrets.
+    return { ...answered, request: { ...left.request, headers: [] }, state: 'sent', endedAt: now };
+  }
   if (status === 401 || status === 403) {
     return sent.unprepared ? putBack(answered, now, random) : failed(answered, 'unauthorized', now);
   }

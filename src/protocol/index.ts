@@ -34,4 +34,4 @@ export {
 export { checkOwner, type OutboxItem, type OutboxWish, toItem } from './outbox.js';
 export { type Override, parseOverride, withOverride } from './overrides.js';
 export type { Counters, LayerStatus, OriginStatus } from './status.js';
-export { DATABASE, isCompatible, OUTBOX_DATABASE, PROTOCOL, REMEDY, VERSION } from './version.js';
+export { DATABASE, isCompatible, OFFLINE_CACHE, OUTBOX_DATABASE, PROTOCOL, REMEDY, VERSION } from './version.js';

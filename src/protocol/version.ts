@@ -14,6 +14,9 @@ export const DATABASE = 'steadfetch';
 /** Where requests are kept that are still to be delivered; apart, so that nothing that happens to the other harms them. */
 export const OUTBOX_DATABASE = 'steadfetch-outbox';
 
+/** The beginning of the name of the cache that holds the offline page of a scope. */
+export const OFFLINE_CACHE = 'steadfetch-offline-page';
+
 /** Page and worker may differ by one minor version, as they do for a while after every update. */
 export function isCompatible(ours: string, theirs: string): boolean {
   const [a, b] = [parseVersion(ours), parseVersion(theirs)];

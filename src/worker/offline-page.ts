@@ -1,4 +1,5 @@
 import type { RequestFacts } from '../policy/index.js';
+import { OFFLINE_CACHE } from '../protocol/index.js';
 
 /** A page to be shown in place of documents that cannot be had. */
 export interface OfflinePage {
@@ -18,12 +19,15 @@ export function createOfflinePage(
 ): OfflinePage {
   const { href } = new URL(path, scope.location.origin);
   // Workers of other scopes have their own.
-  const cacheName = `steadfetch-offline-page ${scope.registration.scope}`;
+  const cacheName = `${OFFLINE_CACHE} ${scope.registration.scope}`;
 
   /** Anew with each version of the worker; one that cannot be had leaves the last. */
   async function fetchIt(): Promise<void> {
     const cache = await scope.caches.open(cacheName);
-    await cache.add(new Request(href, { cache: 'reload' }));
+    const page = await fetch(new Request(href, { cache: 'reload' }));
+    // A login page in its place is not it.
+    if (!page.ok || page.redirected) throw new TypeError(`it is answered with ${page.status} by ${page.url}`);
+    await cache.put(href, page);
   }
 
   /** That of the last version: until this one is active, that one shows it. */

@@ -90,8 +90,8 @@ describe('a sentence', () => {
   });
 
   test('there is one for types and values that are not known here', () => {
-    const resumed = { type: 'resumed', ...about, offset: 1_024, parts: [1] } as unknown as LayerEvent;
-    expect(reason(resumed)).toBe('Resumed (offset 1024, parts [1]).');
+    const moved = { type: 'moved-on', ...about, offset: 1_024, parts: [1] } as unknown as LayerEvent;
+    expect(reason(moved)).toBe('Moved on (offset 1024, parts [1]).');
     expect(reason({ type: 'put-aside', ...about } as unknown as LayerEvent)).toBe('Put aside.');
     const odd = { type: 'gave-up', ...about, attempts: 1, reason: 'tired' } as unknown as LayerEvent;
     expect(reason(odd)).toContain('because tired;');

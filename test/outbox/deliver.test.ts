@@ -11,7 +11,7 @@ expectNothingUnhandled();
 const BODY = new TextEncoder().encode('two apples').buffer;
 const REQUEST = { ...entryOf().request, headers: [['Idempotency-Key', 'k']] as [string, string][] };
 
-function send(world: World, entry: Partial<OutboxEntry> = {}, more: Partial<Delivery> = {}) {
+function send(world: World, entry: Partial<OutboxEntry> = {}, more: Partial<Delivery> = {}, body = BODY) {
   const delivery: Delivery = {
     engine: world.engine,
     origin: 'https://app.test',
@@ -20,7 +20,7 @@ function send(world: World, entry: Partial<OutboxEntry> = {}, more: Partial<Deli
     onFault: (fault) => world.faults.push(fault),
     ...more,
   };
-  return world.time.until(deliver(entryOf({ request: REQUEST, ...entry }), BODY, delivery));
+  return world.time.until(deliver(entryOf({ request: REQUEST, ...entry }), body, delivery));
 }
 const sent = async (script: Answer[], more?: Partial<Delivery>, options: WorldOptions = {}) => {
   const world = createWorld({ script, ...options });
@@ -74,8 +74,14 @@ describe('an entry is sent once', () => {
 
   test('for a minute at most, and its connection is closed then', async () => {
     const { came, world } = await sent(['hang']);
-    expect([came, world.time.elapsed()]).toEqual(['lost', 60_000]);
-    expect(world.network.sent[0]?.abortedAt).toBe(60_000);
+    expect([came, world.time.elapsed()]).toEqual(['lost', 60_001]);
+    expect(world.network.sent[0]?.abortedAt).toBe(60_001);
+  });
+
+  test('for as much longer as its upload takes at 128 kbit/s', async () => {
+    const world = createWorld({ script: ['hang'] });
+    expect(await send(world, {}, {}, new ArrayBuffer(16_000))).toBe('lost');
+    expect(world.time.elapsed()).toBe(61_000);
   });
 
   // The engine would wait for the network and send it again: that is for the outbox to say.

@@ -80,6 +80,13 @@ describe('what it asks for', () => {
     expect(mark(2)).toEqual({ abortId: 'outer' });
   });
 
+  test('signs nothing that the URL carries and that may ask for more', async () => {
+    await bridge()('/x#~sf=a9999.o1.t9999.u1', { retry: { totalMs: 5_000 } });
+    expect(mark()).toEqual({ totalMs: 5_000, nonce: 'n1' });
+    await bridge()('/x#~sf=a1.h.u0.iouter', { retry: { totalMs: 5_000 } });
+    expect(mark(1)).toEqual({ totalMs: 5_000, hedge: false, retryNonIdempotent: false, abortId: 'outer', nonce: 'n1' });
+  });
+
   test('a Request keeps what it is, and its body is bytes', async () => {
     const request = new Request('https://app.test/x', {
       method: 'PUT',
@@ -139,6 +146,8 @@ describe('beside the routes of another', () => {
   test('nothing can be made repeatable by a message', async () => {
     const asked = bridge(line(false))('/x', { method: 'POST', retry: { retryNonIdempotent: true } });
     await expect(asked).rejects.toThrow('set it on a route of the worker');
+    const sooner = bridge(line(false))('/x', { retry: { attemptTimeoutMs: 100 } });
+    await expect(sooner).rejects.toThrow('retry.attemptTimeoutMs cannot be asked for');
     expect(sent).toEqual([]);
   });
 });
@@ -151,6 +160,7 @@ describe('withRetry', () => {
 
   test('asks for no more than it may, and of nothing but URLs', () => {
     expect(() => withRetry('/x', { retryNonIdempotent: true })).toThrow('use retries.fetch');
+    expect(() => withRetry('/x', { attemptTimeoutMs: 100 })).toThrow('retry.attemptTimeoutMs cannot be asked for');
     expect(() => withRetry(new Request('https://app.test/') as never, {})).toThrow('give a Request to retries.fetch');
   });
 });

@@ -38,7 +38,15 @@ test('a lease is two minutes, and counts as a sending', () => {
 describe('after it was sent', () => {
   test.each([200, 201, 204, 299])('%i is delivery', (status) => {
     expect(outcome({ status, body: 'taken' })).toEqual(
-      entryOf({ state: 'sent', sends: 1, status, answer: 'taken', endedAt: NOW }),
+      // Its headers may be secrets.
+      entryOf({
+        state: 'sent',
+        sends: 1,
+        status,
+        answer: 'taken',
+        endedAt: NOW,
+        request: { ...entryOf({}).request, headers: [] },
+      }),
     );
   });
 
@@ -308,7 +316,9 @@ describe('property: whatever comes of it', () => {
     fc.assert(
       fc.property(anyEntry, fc.array(steps, { maxLength: 10 }), (before, all) => {
         const last = all.reduce((entry, step) => step(entry), before);
-        const same = ['id', 'order', 'outbox', 'owner', 'request', 'repeatable', 'bytes', 'group', 'doneAt'] as const;
+        // Once it is delivered it needs no headers.
+        expect({ ...last.request, headers: [] }).toEqual({ ...before.request, headers: [] });
+        const same = ['id', 'order', 'outbox', 'owner', 'repeatable', 'bytes', 'group', 'doneAt'] as const;
         for (const field of same) expect(last[field]).toEqual(before[field]);
         expect(['waiting', 'sending', 'sent', 'failed']).toContain(last.state);
         expect(last.expiresAt - last.queuedAt).toBe(others.expiresAt - others.queuedAt);

@@ -1,19 +1,21 @@
 /// <reference lib="webworker" />
-import { beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createOfflinePage } from '../../src/worker/offline-page.ts';
 
 /** What all workers of an origin have: name of a cache, URL, text. */
 let stored: Map<string, Map<string, string>>;
 beforeEach(() => {
   stored = new Map();
+  vi.stubGlobal('fetch', async ({ url }: Request) => new Response(`page of ${new URL(url).pathname}`));
 });
+afterEach(() => vi.unstubAllGlobals());
 
 const caches = {
   async open(name: string) {
     const pages = stored.get(name) ?? new Map<string, string>();
     stored.set(name, pages);
     return {
-      add: async ({ url }: Request) => void pages.set(url, `page of ${new URL(url).pathname}`),
+      put: async (url: string, page: Response) => void pages.set(url, await page.text()),
       keys: async () => [...pages.keys()].map((url) => new Request(url)),
       delete: async ({ url }: Request) => pages.delete(url),
     };
