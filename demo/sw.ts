@@ -5,7 +5,7 @@ createRetryLayer({
     { match: /\/wire\/(bare|none|naive)-/, retry: false }, // the lanes without steadfetch: never intercepted
     { match: '/wire-control', retry: false },
     { match: /\/wire\/scene-/, name: 'scene' }, // with the defaults, but a budget and a circuit of its own
-    { match: /\/wire\/hedged-/, name: 'hedged', retry: { hedge: { afterMs: 300 } } },
+    { match: /\/wire\/hedged-/, name: 'hedged', retry: { hedge: { afterMs: 300 }, cancelTimedOut: true } },
     {
       match: /\/wire\/download-/,
       name: 'files',

@@ -55,7 +55,7 @@ export function createWeather(phases: readonly Phase[], startedAt: number): Weat
 }
 
 /** The same numbers for every id, so that lanes that are compared have the same luck (mulberry32). */
-function createChance(seed = 7): () => number {
+function createChance(seed = 36): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
