@@ -24,11 +24,13 @@ export const SCENES: readonly [Scene, ...Scene[]] = [
     expect:
       'Each immediate retry counts against the same limit. steadfetch holds all requests until the time that the server named, and lets them go one after the other.',
     phases: (lengthMs, perSecond) => {
+      // A limit by the second is not met by a shorter rush.
+      const rushMs = Math.max(1_000, 0.15 * lengthMs);
       const limit = { step: FINE, perSecond: Math.ceil(1.8 * perSecond), over: { status: 429, retryAfter: 2 } };
       return [
         { forMs: 0.25 * lengthMs, ...limit },
-        { forMs: 0.15 * lengthMs, ...limit, rush: 3, trouble: 'rush' },
-        { forMs: 0.6 * lengthMs, ...limit },
+        { forMs: rushMs, ...limit, rush: 3, trouble: 'rush' },
+        { forMs: 0.75 * lengthMs - rushMs, ...limit },
       ];
     },
   },
@@ -75,7 +77,13 @@ export const SCENES: readonly [Scene, ...Scene[]] = [
     expect:
       'Look at the slowest 1 %. Nothing fails, so nothing is retried; steadfetch sends a second request beside a slow one (hedging, which its route asks for) and takes what comes first.',
     phases: (lengthMs) => [
-      { forMs: lengthMs, step: FINE, share: 0.02, instead: { ...FINE, delayMs: 3_000 }, trouble: '2 % slow' },
+      {
+        forMs: lengthMs,
+        step: FINE,
+        share: 0.02,
+        instead: { ...FINE, delayMs: Math.min(3_000, lengthMs / 2) },
+        trouble: '2 % slow',
+      },
     ],
     route: 'hedged',
   },
