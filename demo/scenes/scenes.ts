@@ -39,7 +39,7 @@ export const SCENES: readonly [Scene, ...Scene[]] = [
     name: 'Outage and recovery',
     story: 'The server is down for eight seconds, and comes back with cold caches.',
     expect:
-      'Naive retries ask a server that is down four times as often. steadfetch asks once, keeps what failed, and lets it follow success by success.',
+      'Naive retries ask a server that is down four times as often. steadfetch asks once, keeps what failed, and lets it follow success by success: its tall column is what has waited, and all of it is answered.',
     phases: (lengthMs, perSecond) => [
       { forMs: 0.15 * lengthMs, step: FINE },
       { forMs: 0.4 * lengthMs, step: BUSY, trouble: 'down' },

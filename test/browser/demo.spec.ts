@@ -7,8 +7,8 @@ const SECONDS = 3;
 const LANES = ['none', 'naive', 'steadfetch'] as const;
 type Lane = (typeof LANES)[number];
 
-const openScenes = async (open: (path?: string) => Promise<Page>) => {
-  const page = await open(`?seconds=${SECONDS}`);
+const openScenes = async (open: (path?: string) => Promise<Page>, seconds = SECONDS) => {
+  const page = await open(`?seconds=${seconds}`);
   await expect(page.getByRole('button', { name: 'Run until stopped' })).toBeEnabled({ timeout: 20_000 });
   return page;
 };
@@ -188,7 +188,7 @@ test('the orders can be installed', async ({ open }) => {
 
 for (const path of ['', 'orders.html']) {
   test(`/${path} is clean for axe in light and dark, and fits from 375 to 1440 px`, async ({ open }) => {
-    const page = path === '' ? await openScenes(open) : await open(path);
+    const page = path === '' ? await openScenes(open, 1) : await open(path);
     if (path === '') await play(page, 'Deploy blip');
     else await expect(page.locator('#submit')).toBeEnabled({ timeout: 20_000 });
     for (const width of [375, 640, 768, 1_024, 1_440]) {
