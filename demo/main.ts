@@ -1,11 +1,15 @@
 /// <reference types="vite/client" />
+import { showDevtools } from '../src/devtools/index.ts';
 import { connect, type LayerEvent } from '../src/page/index.ts';
+import { SteadfetchStatus } from '../src/status/index.ts';
 import { createBoard, LANES } from './board.ts';
 import { createBudgetPanel } from './budget.ts';
 import { showConnection } from './connection.ts';
 import { byId, setText } from './dom.ts';
+import { createDownloadPanel } from './download/panel.ts';
 import { createEventLog } from './event-log.ts';
 import { createPicker } from './picker.ts';
+import { createScenePanel } from './scenes/panel.ts';
 import workerSource from './sw.ts?raw';
 import { beginTrace, idIn, isSuccess, withEnd, withEvent, withHit } from './trace.ts';
 import { ask, findSecondOrigin, setPlan, watchHits } from './wire-client.ts';
@@ -18,6 +22,9 @@ const board = createBoard();
 
 const retries = await connect('/sw.js');
 showConnection(retries);
+// Small screens have no room for both the panel and what it tells of.
+showDevtools(retries, { open: false });
+byId('status', SteadfetchStatus).retries = retries;
 const budget = createBudgetPanel(retries, board.isBusy);
 
 const onEvent = (event: LayerEvent) => {
@@ -28,7 +35,9 @@ const onEvent = (event: LayerEvent) => {
   }
   const id = idIn(event.url);
   board.change(id, (trace) => withEvent(trace, event));
-  log.say(sentence(event, board.find(id)));
+  // Of a whole scene that would be too much: the panel at the lower edge has it all.
+  const trace = board.find(id);
+  if (trace) log.say(sentence(event, trace));
 };
 retries.on('retry-scheduled', onEvent);
 retries.on('waiting', onEvent);
@@ -40,9 +49,18 @@ retries.on('hold-started', onEvent);
 retries.on('hold-ended', onEvent);
 retries.on('circuit-changed', onEvent);
 
+// Ids of other tabs and of earlier loads must not be taken for ours.
+const session = Math.random().toString(36).slice(2, 8);
+const scenes = createScenePanel({ session, forget: () => retries.reset() });
+const file = createDownloadPanel(session);
+
 const [secondOrigin] = await Promise.all([
   findSecondOrigin(),
-  watchHits((hit) => board.change(hit.id, (trace) => withHit(trace, hit))),
+  watchHits((hit) => {
+    board.change(hit.id, (trace) => withHit(trace, hit));
+    scenes.hit(hit);
+    file.hit(hit);
+  }),
 ]);
 const elsewhere = byId('elsewhere', HTMLInputElement);
 elsewhere.disabled = secondOrigin === undefined;
@@ -50,8 +68,6 @@ elsewhere.disabled = secondOrigin === undefined;
 // Else Retry-After is hidden from the pages of other origins, as it is by most servers.
 const QUERY = 'expose=1';
 
-// Ids of other tabs and of earlier loads must not be taken for ours.
-const session = Math.random().toString(36).slice(2, 8);
 let serial = 0;
 let number = 0;
 let compared = '';
@@ -108,5 +124,7 @@ for (const [id, count] of [
   button.disabled = false;
   button.addEventListener('click', () => void send(count));
 }
+byId('by-hand', HTMLButtonElement).disabled = false;
+byId('download-start', HTMLButtonElement).disabled = false;
 // Nobody should have to click to see what it is about.
 await send(1);

@@ -4,11 +4,13 @@ import { control, reply } from './wire/control.ts';
 import { corsHeaders, isPreflight, preflightHeaders } from './wire/cors.ts';
 import { createHitLog, type Hit, type WireOrigin } from './wire/hit-log.ts';
 import { readPlan, readPlanText, type Step } from './wire/step.ts';
+import { createWeather, type Phase, readWeather, type Weather } from './wire/weather.ts';
 
 export { generatedBytes } from './wire/carry-out.ts';
 export type { HitEvent, HitReport } from './wire/control.ts';
 export type { Hit, WireOrigin } from './wire/hit-log.ts';
 export type { RetryAfter, Step } from './wire/step.ts';
+export type { Phase } from './wire/weather.ts';
 
 /** Answers as it was told to, on the wire and not by a mock, and remembers what it was asked. */
 export interface MisbehavingServer {
@@ -20,6 +22,12 @@ export interface MisbehavingServer {
    * @throws TypeError with one sentence that names the field when a step is not usable.
    */
   plan(id: string, steps: readonly Step[]): void;
+  /**
+   * From now on hits of `/wire/<id>` get what the time says, not their number. Forgets none of them.
+   *
+   * @throws TypeError with one sentence that names the field when a phase is not usable.
+   */
+  play(id: string, phases: readonly Phase[]): void;
   /** In order of arrival. */
   hits(id?: string): readonly Hit[];
   /** Forgets every plan and hit. Answers under way go on. */
@@ -32,6 +40,7 @@ export type HitListener = (hit: Hit, step: Step) => void;
 
 export function createMisbehavingServer(): MisbehavingServer {
   const plans = new Map<string, readonly Step[]>();
+  const weathers = new Map<string, Weather>();
   const listeners = new Set<HitListener>();
   const log = createHitLog();
 
@@ -52,11 +61,18 @@ export function createMisbehavingServer(): MisbehavingServer {
       const plan = readPlan(steps);
       if ('problem' in plan) throw new TypeError(plan.problem);
       plans.set(id, plan.steps);
+      weathers.delete(id);
       log.forget(id);
+    },
+    play(id, phases) {
+      const weather = readWeather(phases);
+      if ('problem' in weather) throw new TypeError(weather.problem);
+      weathers.set(id, createWeather(weather.phases, Date.now()));
     },
     hits: (id) => log.list(id),
     clear() {
       plans.clear();
+      weathers.clear();
       log.forget();
     },
     onHit(listener) {
@@ -86,7 +102,7 @@ export function createMisbehavingServer(): MisbehavingServer {
     }
     const hit = log.open(id, origin, req, res);
     const picture = hit.picture();
-    const step = plan.steps[Math.min(picture.n, plan.steps.length) - 1] ?? {};
+    const step = weathers.get(id)?.next(picture.at) ?? plan.steps[Math.min(picture.n, plan.steps.length) - 1] ?? {};
     for (const listener of listeners) listener(picture, step);
     settle(carryOut(step, { req, res, received: hit.received, extraHeaders }), res);
   }

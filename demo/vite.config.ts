@@ -9,5 +9,12 @@ export default defineConfig({
   root: file('.'),
   plugins: [misbehave(undefined, { secondOrigin: true }), workerBundles({ '/sw.js': file('sw.ts') })],
   server: { open: false, strictPort: false },
-  build: { outDir: file('../dist/demo'), emptyOutDir: true, target: 'es2022' },
+  // Found out while the page is open, a dependency would make it load anew.
+  optimizeDeps: { noDiscovery: true },
+  build: {
+    rolldownOptions: { input: ['index.html', 'orders.html', 'tab.html'].map(file) },
+    outDir: file('../dist/demo'),
+    emptyOutDir: true,
+    target: 'es2022',
+  },
 });

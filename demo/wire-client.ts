@@ -1,10 +1,16 @@
-import type { HitEvent, Step } from './misbehaving-server.ts';
+import type { HitEvent, Phase, Step } from './misbehaving-server.ts';
 import type { End } from './trace.ts';
 
 /** Tells the server what to do with the hits of an id. */
 export async function setPlan(id: string, steps: readonly Step[]): Promise<void> {
   const answer = await fetch(`/wire-control/plan/${id}`, { method: 'PUT', body: JSON.stringify(steps) });
   if (!answer.ok) throw new Error(`the misbehaving server did not take the plan: ${answer.status}`);
+}
+
+/** Tells the server how to be with the hits of an id as time goes by. */
+export async function setWeather(id: string, phases: readonly Phase[]): Promise<void> {
+  const answer = await fetch(`/wire-control/play/${id}`, { method: 'PUT', body: JSON.stringify(phases) });
+  if (!answer.ok) throw new Error(`the misbehaving server did not take the weather: ${await answer.text()}`);
 }
 
 /** Calls `onHit` for every request that arrives at the server, once the returned promise has resolved. */

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import type { MisbehavingServer } from '../misbehaving-server.ts';
 import type { Hit } from './hit-log.ts';
 import { readPlanText } from './step.ts';
+import { readWeather } from './weather.ts';
 
 /** What `/wire-control/hits/<id>` lists: a hit with its body's size and digest in place of the bytes. */
 export interface HitReport extends Omit<Hit, 'body'> {
@@ -37,6 +38,14 @@ export async function control(
       server.plan(id, plan.steps);
       return reply(res, 204);
     }
+    case 'play': {
+      if (!isMethod('PUT', req, res)) return;
+      if (id === '') return reply(res, 404, 'Name whose weather it is: /wire-control/play/<id>.');
+      const weather = readWeather(jsonOf(await text(req)));
+      if ('problem' in weather) return reply(res, 400, weather.problem);
+      server.play(id, weather.phases);
+      return reply(res, 204);
+    }
     case 'hits': {
       if (!isMethod('GET', req, res)) return;
       const hits = server.hits(id === '' ? undefined : id);
@@ -52,7 +61,7 @@ export async function control(
       return stream(server, res);
     }
     default:
-      return reply(res, 404, `Unknown control "${name}"; there are plan, hits, clear and events.`);
+      return reply(res, 404, `Unknown control "${name}"; there are plan, play, hits, clear and events.`);
   }
 }
 
@@ -64,6 +73,14 @@ export function reply(res: ServerResponse, status: number, body = '', type = 'te
     ...(status !== 204 && { 'content-type': type }),
   });
   res.end(body);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function isMethod(wanted: string, req: IncomingMessage, res: ServerResponse): boolean {

@@ -136,6 +136,11 @@ function requestRow(key: string, events: readonly [RequestEvent, ...RequestEvent
     return { ...about, state: 'gave-up', endedAt: end.at, attempts: end.attempts, ...status };
   }
   const attempts = Math.max(0, ...events.map((event) => ('attempt' in event ? event.attempt : 0)));
+  const last = events.at(-1);
+  // Nobody tells of the end of a download. Should it break off once more, it goes on again.
+  if (last?.type === 'resumed') {
+    return { ...about, state: 'recovered', endedAt: last.at, attempts: Math.max(attempts, last.resumptions) + 1 };
+  }
   return { ...about, state: 'going-on', attempts };
 }
 

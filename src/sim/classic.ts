@@ -63,6 +63,7 @@ export const classic =
         const step = afterFailure({ ...situation(flight, outcome, hands), affordable: tokens >= 1 });
         if (step.do !== 'retry' || isOpen()) return giveUp(flight);
         tokens -= 1;
+        flight.waitedMs = step.delayMs;
         clock.at(clock.now() + step.delayMs, () => retry(flight));
       },
     };

@@ -18,6 +18,8 @@ export interface Flight {
   launchedAt: number;
   /** What its latest attempt was paid with. */
   paid: number;
+  /** The wait before its latest retry, which decorrelated jitter looks back on. */
+  waitedMs: number | undefined;
   state: 'running' | 'succeeded' | 'failed';
   endedAt: number;
 }
@@ -95,7 +97,7 @@ export function createClient(world: World): { request(path: string): void } {
   };
 }
 
-const FRESH = { attempts: 0, launchedAt: 0, paid: 0, state: 'running', endedAt: 0 } as const;
+const FRESH = { attempts: 0, launchedAt: 0, paid: 0, waitedMs: undefined, state: 'running', endedAt: 0 } as const;
 
 /** Every simulated request is a page's own `fetch` of something it may ask for again. */
 export const FACTS: RequestFacts = Object.freeze({
@@ -130,6 +132,6 @@ export const situation = (flight: Flight, outcome: Outcome, { clock, random, pol
   deadline: flight.deadline,
   replayable: true,
   online: true,
-  previousDelayMs: undefined,
+  previousDelayMs: flight.waitedMs,
   random,
 });

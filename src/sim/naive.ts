@@ -8,6 +8,7 @@ export const naive = (hands: Hands): Strategy => ({
   failed(flight, outcome) {
     const step = afterFailure({ ...situation(flight, outcome, hands), affordable: true });
     if (step.do !== 'retry') return hands.giveUp(flight);
+    flight.waitedMs = step.delayMs;
     hands.clock.at(hands.clock.now() + step.delayMs, () => hands.launch(flight, 'retry'));
   },
 });

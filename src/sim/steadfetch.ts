@@ -157,6 +157,7 @@ export const steadfetch =
       if (step.do === 'retry') {
         note({ kind: 'retry-reserved', at: now, cost });
         flight.paid = cost;
+        flight.waitedMs = step.delayMs;
         clock.at(now + step.delayMs, () => retry(flight));
       } else if (step.do === 'park') {
         park(flight);

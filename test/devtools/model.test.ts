@@ -41,8 +41,14 @@ describe('rows', () => {
   });
 
   test('a type of event that nobody knows belongs to its request', () => {
-    const resumed = { type: 'resumed', ...about, offset: 10 } as unknown as LayerEvent;
-    expect(rowsOf(retry('r1'), resumed)).toMatchObject([{ kind: 'request', state: 'going-on', events: { length: 2 } }]);
+    const rebased = { type: 'rebased', ...about, offset: 10 } as unknown as LayerEvent;
+    expect(rowsOf(retry('r1'), rebased)).toMatchObject([{ kind: 'request', state: 'going-on', events: { length: 2 } }]);
+  });
+
+  test('a download that goes on after a break has recovered, until it breaks off once more', () => {
+    const resumed: LayerEvent = { type: 'resumed', ...about, resumptions: 1, fromByte: 10 };
+    expect(rowsOf(retry('r1'), resumed)).toMatchObject([{ state: 'recovered', endedAt: resumed.at }]);
+    expect(rowsOf(retry('r1'), resumed, retry('r1'))).toMatchObject([{ state: 'going-on' }]);
   });
 
   test('an entry that was set aside is delivered in the end', () => {

@@ -25,6 +25,15 @@ export interface Row {
   readonly ok: boolean;
   /** Where a bound is missed and it is known why: it may be missed by no more than it is. */
   readonly known?: string;
+  /** What a cell of the table was computed from. */
+  readonly cell?: Cell;
+}
+
+/** A way to fail and a traffic, and what each strategy makes of them. */
+export interface Cell {
+  readonly failing: Failing;
+  readonly traffic: TrafficName;
+  readonly figures: Readonly<Record<keyof typeof STRATEGIES, Figures>>;
 }
 
 const STRATEGIES: Record<'steadfetch' | 'naive' | 'classic', (hands: Hands) => Strategy> = {
@@ -41,19 +50,21 @@ export function* cells(requests: number, slack = 0): Generator<Row> {
   for (const [index, failing] of failings.entries()) {
     for (const [column, traffic] of traffics.entries()) {
       const seed = 1_000 + index * traffics.length + column;
-      const figures = (strategy: keyof typeof STRATEGIES) =>
+      const run = (strategy: keyof typeof STRATEGIES) =>
         simulate(failingScenario(failing, traffic), STRATEGIES[strategy], { seed, requests });
-      const ours = figures('steadfetch');
+      const figures = { steadfetch: run('steadfetch'), naive: run('naive'), classic: run('classic') };
+      const ours = figures.steadfetch;
       const [success, attempts] = STEADFETCH[failing][traffic];
       const close =
         Math.abs(percent(ours) - success) <= BOUNDS.points + slack &&
         Math.abs(ours.attemptsPerRequest - attempts) <= BOUNDS.attempts;
-      const others = `${print(figures('naive'))}; ${print(figures('classic'))}`;
+      const others = `${print(figures.naive)}; ${print(figures.classic)}`;
       const text = `${print(ours)} (${others}), expected ${success.toFixed(1)} % at ${attempts.toFixed(2)}`;
       const name = `${failing}, ${traffic}`;
       const known = KNOWN_CELLS[name];
       const asKnown = known && Math.abs(percent(ours) - known.points) <= BOUNDS.points + slack;
-      yield { name, text, ok: close, ...(asKnown ? { known: known.why } : {}) };
+      const cell = { failing, traffic, figures };
+      yield { name, text, ok: close, cell, ...(asKnown ? { known: known.why } : {}) };
     }
   }
 }

@@ -18,6 +18,11 @@ describe('what waits', () => {
     expect(tallied(one, 7, { type: 'gave-up', ...about, id: 'b', attempts: 2, reason: 'attempts' }).size).toBe(0);
   });
 
+  test('is no download that goes on after a break', () => {
+    const broken = tallied(EMPTY, 1, waiting('a'));
+    expect(tallied(broken, 2, { type: 'resumed', ...about, id: 'a', resumptions: 1, fromByte: 10 }).size).toBe(0);
+  });
+
   test('is not what is told of an origin', () => {
     expect(tallied(EMPTY, 1, { type: 'budget-exhausted', ...notice }).size).toBe(0);
   });
@@ -29,6 +34,6 @@ describe('what waits', () => {
   });
 
   test('both ends of it are listened to', () => {
-    expect(TELLING).toEqual(expect.arrayContaining(['retry-scheduled', 'waiting', 'recovered', 'gave-up']));
+    expect(TELLING).toEqual(expect.arrayContaining(['retry-scheduled', 'waiting', 'recovered', 'resumed', 'gave-up']));
   });
 });

@@ -1,0 +1,46 @@
+/// <reference types="vite/client" />
+import { connect } from '../src/page/index.ts';
+import { SteadfetchStatus } from '../src/status/index.ts';
+import { byId, setText } from './dom.ts';
+import { showDelivered } from './orders/delivered.ts';
+import { offerInstallation } from './orders/install.ts';
+import { createOutboxList } from './orders/outbox-list.ts';
+import { createShop } from './orders/shop.ts';
+
+offerInstallation(byId('install', HTMLButtonElement));
+const status = byId('order-status', HTMLElement);
+const retries = await connect('/sw.js');
+byId('status', SteadfetchStatus).retries = retries;
+
+const shop = createShop();
+const list = createOutboxList(retries.outbox);
+const refresh = async () => {
+  await Promise.all([list.refresh(), shop.delivered().then(showDelivered)]);
+};
+
+byId('order', HTMLFormElement).addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const tea = byId('tea', HTMLSelectElement).value;
+  const cups = byId('cups', HTMLInputElement).valueAsNumber;
+  setText(status, 'Sending …');
+  setText(status, await shop.order({ tea, cups }));
+  await refresh();
+});
+byId('server', HTMLFieldSetElement).addEventListener('change', async ({ target }) => {
+  if (target instanceof HTMLInputElement) await shop.setUp(target.value === 'up');
+});
+byId('send-now', HTMLButtonElement).addEventListener('click', async () => {
+  await retries.outbox.retry();
+  await refresh();
+});
+for (const type of ['queued', 'queue-sent', 'queue-failed'] as const) retries.on(type, () => void refresh());
+
+await shop.setUp(true).catch(() => {});
+await refresh();
+byId('submit', HTMLButtonElement).disabled = false;
+setText(
+  status,
+  retries.state === 'controlled' || retries.state === 'waiting'
+    ? 'Ready. Nothing that you order is lost.'
+    : 'No worker answers for this page, so that what cannot be delivered is lost. Reload it, or try another browser.',
+);

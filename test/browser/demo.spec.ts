@@ -1,0 +1,208 @@
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { type Demo, expect, test } from '../support/demo.ts';
+
+/** Of a scene that usually takes twenty. */
+const SECONDS = 3;
+const LANES = ['none', 'naive', 'steadfetch'] as const;
+type Lane = (typeof LANES)[number];
+
+const openScenes = async (open: (path?: string) => Promise<Page>, seconds = SECONDS) => {
+  const page = await open(`?seconds=${seconds}`);
+  await expect(page.getByRole('button', { name: 'Run until stopped' })).toBeEnabled({ timeout: 20_000 });
+  return page;
+};
+const lane = (page: Page, name: Lane) => page.locator(`.way-${name}`);
+const figure = (page: Page, name: Lane, of: string) =>
+  lane(page, name).locator('dl > div').filter({ hasText: of }).locator('dd');
+
+async function play(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name }).click();
+  await expect(page.locator('#scenes')).toHaveAttribute('data-state', 'playing');
+  await expect(page.locator('#scenes')).toHaveAttribute('data-state', 'over', { timeout: 25_000 });
+}
+
+/** What the server says of the scene that was played last. */
+async function logOf(
+  page: Page,
+  { server, good }: Demo,
+): Promise<Record<Lane, { hits: number; sent: number; good: number; peak: number }>> {
+  const { ids, startedAt } = await page
+    .locator('#scenes')
+    .evaluate((section) => ({ ...(section as HTMLElement).dataset }));
+  const wires = JSON.parse(ids ?? '') as Record<Lane, string>;
+  const requests = (hits: ReturnType<typeof good>) => new Set(hits.map(({ url }) => url)).size;
+  const of = (name: Lane) => {
+    const hits = server.hits(wires[name]);
+    const seconds = new Map<number, number>();
+    for (const { at } of hits) {
+      const second = Math.max(0, Math.floor((at - Number(startedAt)) / 1_000));
+      seconds.set(second, (seconds.get(second) ?? 0) + 1);
+    }
+    return {
+      hits: hits.length,
+      sent: requests(hits),
+      good: requests(good(wires[name])),
+      peak: Math.max(...seconds.values()),
+    };
+  };
+  return { none: of('none'), naive: of('naive'), steadfetch: of('steadfetch') };
+}
+
+async function expectFigures(page: Page, demo: Demo) {
+  const log = await logOf(page, demo);
+  for (const name of LANES) {
+    const { hits, sent, good, peak } = log[name];
+    await expect(lane(page, name)).toContainText(`${hits} hits at the server for ${sent} requests`);
+    await expect(figure(page, name, 'attempts a request')).toHaveText((hits / sent).toFixed(2));
+    await expect(figure(page, name, 'most hits a second')).toHaveText(String(peak));
+    const success = good === sent ? '100 %' : `${Math.min(99.9, (100 * good) / sent).toFixed(1)} %`;
+    await expect(figure(page, name, 'succeeded')).toHaveText(success);
+  }
+  expect(log.none.hits).toBe(log.none.sent);
+  expect(log.none.sent).toBe(log.naive.sent);
+  expect(log.none.sent).toBe(log.steadfetch.sent);
+  return log;
+}
+
+test.describe('each scene’s figures are those of the server', () => {
+  for (const { name, tabs } of [
+    { name: 'Deploy blip', tabs: '5 tabs' },
+    { name: 'Rate limit', tabs: 'this tab' },
+    { name: 'Outage and recovery', tabs: 'this tab' },
+    { name: 'Flaky train', tabs: '5 tabs' },
+    { name: 'Slow 2 %', tabs: 'this tab' },
+  ]) {
+    test(`${name}, from ${tabs}`, async ({ open, demo }) => {
+      const page = await openScenes(open);
+      await page.getByLabel('from', { exact: true }).selectOption(tabs);
+      await play(page, name);
+      const { none, naive, steadfetch } = await expectFigures(page, demo);
+      expect(steadfetch.good).toBeGreaterThanOrEqual(naive.good);
+      // In a server's recovery immediate retries may cost more than they bring.
+      expect(naive.hits).toBeGreaterThanOrEqual(none.hits);
+      if (name !== 'Slow 2 %') {
+        expect(none.good).toBeLessThan(none.sent);
+        expect(steadfetch.good).toBeGreaterThan(none.good);
+      }
+      await expect(page.locator('#scene-status')).toContainText(`${name}: no worker`);
+      // The tabs of the traffic are gone.
+      await expect(page.locator('iframe')).toHaveCount(0);
+    });
+  }
+});
+
+test('all of it goes by keyboard, and a scene can be stopped', async ({ open }) => {
+  const page = await openScenes(open);
+  const focused = () =>
+    page.evaluate(() => {
+      const { activeElement: element } = document;
+      return element?.id || element?.textContent?.trim() || element?.tagName;
+    });
+  const seen: string[] = [];
+  const tabTo = async (name: string) => {
+    for (let presses = 0; presses < 60; presses++) {
+      await page.keyboard.press('Tab');
+      const now = String(await focused());
+      seen.push(now);
+      if (now.startsWith(name)) return;
+    }
+    throw new Error(`${name} is not reached by Tab: ${seen.join(', ')}`);
+  };
+  await tabTo('Deploy blip');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('#scene-stop')).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page.locator('#scenes')).toHaveAttribute('data-state', 'over');
+  await expect(page.getByRole('button', { name: 'Deploy blip' })).toBeFocused();
+  await tabTo('rate');
+  await tabTo('tabs');
+  await tabTo('by-hand');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('#scene-stop')).toBeFocused();
+  await page.getByRole('radio', { name: 'fine', exact: true }).focus();
+  await page.keyboard.press('ArrowRight');
+  await expect(page.getByRole('radio', { name: 'down' })).toBeChecked();
+  await page.keyboard.press('Tab');
+  await expect(page.locator('#scene-stop')).toBeFocused();
+  await page.keyboard.press('Space');
+  await expect(page.locator('#scenes')).toHaveAttribute('data-state', 'over');
+  for (const id of ['send-1', 'send-10', 'download-start']) await tabTo(id);
+});
+
+test('a download that is cut five times has the right digest, and without steadfetch it has not', async ({ open }) => {
+  const page = await openScenes(open);
+  await page.getByRole('button', { name: 'Download 24 MiB' }).click();
+  const side = (title: string) => page.locator('.download').filter({ has: page.getByRole('heading', { name: title }) });
+  await expect(side('No worker')).toContainText('then it broke off');
+  await expect(side('steadfetch')).toContainText('(that of the file)', { timeout: 25_000 });
+  await expect(side('steadfetch').locator('dl > div').filter({ hasText: 'connections' }).locator('dd')).toHaveText('6');
+  await expect(page.locator('#download-status')).toHaveText(
+    'No worker: the page has a broken one. steadfetch: the page has the whole file.',
+  );
+});
+
+test('orders are kept while the server or the network is away, and delivered once', async ({ open, context, demo }) => {
+  const page = await open('orders.html');
+  const order = async (tea: string) => {
+    await page.getByLabel('Tea', { exact: true }).selectOption(tea);
+    await page.getByRole('button', { name: 'Order', exact: true }).click();
+  };
+  await expect(page.locator('#order-status')).toHaveText('Ready. Nothing that you order is lost.', { timeout: 20_000 });
+  const delivered = page.locator('#delivered li');
+  await order('Assam');
+  await expect(delivered).toHaveText(['2 × Assam']);
+
+  await page.getByRole('radio', { name: 'is away' }).check();
+  await order('Sencha');
+  await expect(page.locator('#order-status')).toContainText('The order is kept');
+  await expect(page.locator('#outbox li')).toHaveCount(1);
+  await page.getByRole('radio', { name: 'takes orders' }).check();
+  await page.getByRole('button', { name: 'Send now' }).click();
+  await expect(page.locator('#outbox li')).toHaveCount(0);
+  await expect(delivered).toHaveText(['2 × Sencha', '2 × Assam']);
+
+  await context.setOffline(true);
+  await order('Darjeeling');
+  await expect(page.locator('#outbox li')).toHaveCount(1);
+  await context.setOffline(false);
+  await page
+    .getByRole('button', { name: 'Send now' })
+    .click({ timeout: 3_000 })
+    .catch(() => {});
+  await expect(delivered.first()).toHaveText('2 × Darjeeling', { timeout: 15_000 });
+  const id = await page.evaluate(() => `order-${localStorage.getItem('shop')}`);
+  expect(demo.good(id).filter(({ url }) => url.includes('Darjeeling'))).toHaveLength(1);
+});
+
+test('the orders can be installed', async ({ open }) => {
+  const page = await open('orders.html');
+  await expect(page.locator('#submit')).toBeEnabled({ timeout: 20_000 });
+  const cdp = await page.context().newCDPSession(page);
+  const { errors, url } = await cdp.send('Page.getAppManifest');
+  expect([url.endsWith('/manifest.webmanifest'), errors]).toEqual([true, []]);
+  const { installabilityErrors } = await cdp.send('Page.getInstallabilityErrors');
+  // A test's window is a private one.
+  expect(installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito')).toEqual([]);
+});
+
+for (const path of ['', 'orders.html']) {
+  test(`/${path} is clean for axe in light and dark, and fits from 375 to 1440 px`, async ({ open }) => {
+    const page = path === '' ? await openScenes(open, 1) : await open(path);
+    if (path === '') await play(page, 'Deploy blip');
+    else await expect(page.locator('#submit')).toBeEnabled({ timeout: 20_000 });
+    for (const width of [375, 640, 768, 1_024, 1_440]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    }
+    for (const [colorScheme, width] of [
+      ['light', 1_440],
+      ['dark', 375],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(', ')}`)).toEqual([]);
+    }
+  });
+}

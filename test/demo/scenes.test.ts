@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { bandsOf, dueBy, lengthOf, toWeather } from '../../demo/scenes/scene.ts';
+import { MOODS, SCENES } from '../../demo/scenes/scenes.ts';
+import { EMPTY, figuresOf, openOf, withGot, withHit, withSent } from '../../demo/scenes/tally.ts';
+import { readWeather } from '../../demo/wire/weather.ts';
+
+describe.each(SCENES)('$name', ({ phases }) => {
+  test.each([3_000, 20_000])('of %i ms is as long as it says, and the server understands it', (lengthMs) => {
+    const played = phases(lengthMs, 10);
+    expect(lengthOf(played)).toBeCloseTo(lengthMs);
+    expect(readWeather(toWeather(played))).toEqual({ phases: toWeather(played) });
+    expect(bandsOf(played).every(({ fromMs, untilMs }) => untilMs > fromMs && untilMs <= lengthMs + 1)).toBe(true);
+  });
+});
+
+test('what traffic by hand can tell the server is understood as well', () => {
+  expect(readWeather(toWeather(Object.values(MOODS)))).toHaveProperty('phases');
+});
+
+test('a rush is due sooner, and nothing is when it is over', () => {
+  const phases = [{ forMs: 1_000 }, { forMs: 1_000, rush: 3 }, { forMs: 1_000 }];
+  expect([0, 500, 1_000, 1_500, 2_000, 3_000, 9_000].map((at) => dueBy(phases, 10, at))).toEqual([
+    0, 5, 10, 25, 40, 50, 50,
+  ]);
+});
+
+describe('figures', () => {
+  const sent = (count: number) => Array.from({ length: count }).reduce((tally: typeof EMPTY) => withSent(tally), EMPTY);
+  const got = (tally: typeof EMPTY, good: number, bad: number) =>
+    [...Array.from({ length: good }, () => true), ...Array.from({ length: bad }, () => false)].reduce(
+      (before, ok) => withGot(before, { ok, tookMs: 100 }),
+      tally,
+    );
+
+  test('one that failed in a thousand is not rounded away', () => {
+    expect(figuresOf(got(sent(2_000), 1_999, 1)).success).toBe('99.9 %');
+    expect(figuresOf(got(sent(2_000), 2_000, 0)).success).toBe('100 %');
+  });
+
+  test('attempts are hits for each request, by second of the run', () => {
+    const tally = [100, 900, 1_100, 1_200, 1_300].reduce((before, at) => withHit(before, at, 503), sent(2));
+    expect(figuresOf(tally)).toMatchObject({ attempts: '2.50', peak: '3', hits: '5', sent: '2', success: '–' });
+    expect(tally.load).toEqual([
+      { hits: 2, good: 0 },
+      { hits: 3, good: 0 },
+    ]);
+    expect(withHit(tally, 3_000, 200).load[3]).toEqual({ hits: 1, good: 1 });
+  });
+
+  test('what was called off counts for nothing', () => {
+    const tally = withGot(sent(2), { ok: false, tookMs: 5, stopped: true });
+    expect(openOf(tally)).toBe(1);
+    expect(tally).toMatchObject({ sent: 1, good: 0, bad: 0 });
+  });
+});
