@@ -206,7 +206,9 @@ test('B131 a part that is cut off is left to the page: nothing is asked for agai
       return { bytes, ended: String(error) };
     }
   }, wire.path);
-  expect(seen).toEqual({ bytes: 50, ended: expect.stringContaining('TypeError') });
+  expect(seen.ended).toContain('TypeError');
+  // An error may take with it what the page has not read yet.
+  expect(seen.bytes).toBeLessThanOrEqual(50);
   expect(wire.hits()).toHaveLength(1);
 });
 
