@@ -119,7 +119,7 @@ test('B136 undici-118 a whole of unknown length', async ({ site, open }) => {
   const page = await open('resume');
   const rest: Step = { status: 206, body: 'o world', headers: { 'Content-Range': 'bytes 4-10/*' } };
   const wire = site.plan([
-    { body: 'hello world', ranges: true, headers: { ETag: '"v1"' }, reset: 'body', sentBytes: 4 },
+    { body: 'hello world', ranges: true, headers: { ETag: '"v1"' }, truncate: true, sentBytes: 4 },
     rest,
   ]);
   expect(await download(page, wire.path)).toMatchObject({ text: 'hello world' });
@@ -174,7 +174,7 @@ for (const { name, rest } of [
 test('B144 all of it was there: a 416 is a clean end', async ({ site, open }) => {
   const page = await open('resume');
   const whole = { bytes: 10, headers: { ETag: '"v1"', 'Accept-Ranges': 'bytes', 'Transfer-Encoding': 'chunked' } };
-  const wire = site.plan([{ ...whole, reset: 'body', sentBytes: 10 }, file(10)]);
+  const wire = site.plan([{ ...whole, truncate: true, sentBytes: 10 }, file(10)]);
   const seen = await download(page, wire.path);
   expect(seen).toMatchObject({ bytes: 10, length: null });
   expect(seen.error).toBeUndefined();
@@ -348,7 +348,7 @@ test.describe('in the page itself', () => {
       if (!worker) await plain.goto(site.url);
       const body = Array.from({ length: 30_000 }, (_, index) => index).join(' ');
       const whole: Step = { body, ranges: true, headers: { ETag: '"v1"' } };
-      const broken: Step = { ...whole, reset: 'body', sentBytes: 50_000 };
+      const broken: Step = { ...whole, truncate: true, sentBytes: 50_000 };
       const wire = site.plan([broken, broken, whole]);
       const seen = await page.evaluate(
         async ({ path, module }) => (await import(module)).get(path, { retry: { resume: true } }),
