@@ -8,6 +8,9 @@ const COUNT_MS = 250;
 /** 128 kbit/s. Nobody tells when a body has been sent, so an attempt is not overdue before a slow upload could be over. */
 const UPLOAD_BYTES_PER_MS = 16;
 
+/** How long the upload of so many bytes may take over a slow connection. */
+export const uploadMsOf = (bytes: number): number => Math.floor(bytes / UPLOAD_BYTES_PER_MS);
+
 /** Bytes of request bodies that are kept now; one per engine. */
 export interface BodyLedger {
   keptBytes: number;
@@ -61,7 +64,7 @@ export function keepBody(request: Request, maxBytes: number, ledger: BodyLedger,
         limit.cancel();
       }
     },
-    uploadMs: () => Math.floor(bytes / UPLOAD_BYTES_PER_MS),
+    uploadMs: () => uploadMsOf(bytes),
     release,
   };
 }

@@ -1,5 +1,6 @@
 /** The retry engine: anywhere `fetch` exists, with everything it takes from the world as a port. */
 
+export { uploadMsOf } from './body.js';
 export type { Call, Engine, Step } from './call.js';
 export { type Classified, type Classifier, type Classify, createClassifier } from './classify.js';
 export { steadyClock } from './clock.js';

@@ -1,4 +1,4 @@
-import { type Call, type Engine, type Ports, type Step, serve, toFacts, within } from '../engine/index.js';
+import { type Call, type Engine, type Ports, type Step, serve, toFacts, uploadMsOf, within } from '../engine/index.js';
 import { costOf } from '../policy/budget.js';
 import { DEFAULTS, type RetryPolicy } from '../policy/index.js';
 import type { OutboxEntry, Sent, StoredRequest } from '../policy/outbox-entry.js';
@@ -11,10 +11,8 @@ import { keyOf, rebuild } from './stored-request.js';
  */
 export type Prepare = (request: Request) => Request | undefined | Promise<Request | undefined>;
 
-/** How long a server may take to answer an entry before its connection is closed, */
+/** How long a server may take to answer an entry, besides its upload, before its connection is closed. */
 const SEND_MS = 60_000;
-/** besides what its upload takes at 128 kbit/s. */
-const UPLOAD_BYTES_PER_MS = 16;
 /** How long `prepare` may take. */
 const PREPARE_MS = 30_000;
 /** As much of an answer is kept to be shown, */
@@ -48,7 +46,7 @@ export async function deliver(
   async function send(stored: StoredRequest): Promise<Sent> {
     const caller = new AbortController();
     let launched = false;
-    const limit = engine.ports.sleep(SEND_MS + body.byteLength / UPLOAD_BYTES_PER_MS);
+    const limit = engine.ports.sleep(SEND_MS + uploadMsOf(body.byteLength));
     void limit.done.then(() => caller.abort());
     const watch = ({ type }: Step): void => {
       if (type === 'attempt') launched = true;

@@ -1,4 +1,5 @@
 import { createDatabase } from '../engine/index.js';
+import { OUTBOX_DEFAULTS } from '../policy/outbox.js';
 import type { OutboxEntry } from '../policy/outbox-entry.js';
 import { isOver, isPending } from '../policy/outbox-entry.js';
 import { reviveEntry } from '../policy/revive-entry.js';
@@ -50,7 +51,7 @@ const STRICT = { durability: 'strict' } as const;
 /** Results are shown for as long as an entry may take, but of either kind not more of them. */
 const MAX_RESULTS = 100;
 /** The bodies of those that have failed, the newest first. */
-const MAX_FAILED_BYTES = 5 * 1_048_576;
+const MAX_FAILED_BYTES = OUTBOX_DEFAULTS.maxBytes;
 
 /** All workers of an origin have one: they share the owner. `scope` is this one's. */
 export function createOutboxStore(now: () => number, scope?: string): OutboxStore {

@@ -1,7 +1,7 @@
 import { type Call, type Engine, within } from '../engine/index.js';
 import { fullBy, type OutboxPolicy } from '../policy/outbox.js';
 import { hastened, isPending, type OutboxEntry } from '../policy/outbox-entry.js';
-import { type OutboxItem, type OutboxNotice, type OutboxWish, toItem } from '../protocol/index.js';
+import { type OutboxItem, type OutboxNotice, type OutboxWish, toItem, withoutQuery } from '../protocol/index.js';
 import type { Prepare } from './deliver.js';
 import { drain, hasWork, nextAt } from './drain.js';
 import { takeIn } from './intake.js';
@@ -106,7 +106,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
 
   const about = ({ id, outbox, request }: Pick<OutboxEntry, 'id' | 'outbox' | 'request'>) => {
     const { method, url } = request;
-    return { at: ports.now(), id, outbox, method, url: url.replace(/[?#].*/s, '') };
+    return { at: ports.now(), id, outbox, method, url: withoutQuery(url) };
   };
 
   function onChange(before: OutboxEntry, after: OutboxEntry): void {

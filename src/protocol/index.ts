@@ -31,7 +31,7 @@ export {
   type Unread,
   type WorkerMessage,
 } from './messages.js';
-export { checkOwner, type OutboxItem, type OutboxWish, toItem } from './outbox.js';
+export { checkOwner, type OutboxItem, type OutboxWish, toItem, withoutQuery } from './outbox.js';
 export { type Override, parseOverride, withOverride } from './overrides.js';
 export type { Counters, LayerStatus, OriginStatus } from './status.js';
 export { DATABASE, isCompatible, OFFLINE_CACHE, OUTBOX_DATABASE, PROTOCOL, REMEDY, VERSION } from './version.js';

@@ -27,13 +27,16 @@ export interface OutboxItem {
   readonly reason?: OutboxFailure;
 }
 
+/** What may be shown of a URL. */
+export const withoutQuery = (url: string): string => url.replace(/[?#].*/s, '');
+
 export function toItem({ request, ...entry }: OutboxEntry): OutboxItem {
   const { id, outbox, bytes, state, queuedAt, expiresAt, sends, notBefore, status, answer, reason } = entry;
   return {
     id,
     outbox,
     method: request.method,
-    url: request.url.replace(/[?#].*/s, ''),
+    url: withoutQuery(request.url),
     bytes,
     state,
     queuedAt,
