@@ -15,7 +15,7 @@ import { createHeartbeat } from './heartbeat.js';
 import { createListeners, type Listener } from './listeners.js';
 import { createPageOutbox, type PageOutbox } from './outbox.js';
 import { ask } from './questions.js';
-import { type ConnectState, register, serviceWorkers } from './register.js';
+import { type ConnectState, register, serviceWorkers, type WorkerUrl } from './register.js';
 
 export interface ConnectOptions {
   /** Which URLs the worker controls. @defaultValue the directory of its script */
@@ -66,7 +66,7 @@ const HELLO_MS = 1_000;
  * Registers the worker and connects this page to it. Never rejects and never hangs: it resolves within 5 s with the
  * state that the page is in.
  */
-export async function connect(workerUrl: string | URL, options: ConnectOptions = {}): Promise<Retries> {
+export async function connect(workerUrl: WorkerUrl, options: ConnectOptions = {}): Promise<Retries> {
   const warn = createWarner();
   for (const name of Object.keys(options)) {
     if (!OPTIONS.includes(name)) warn(`connect has no option ${name}; there are ${OPTIONS.join(', ')}`);

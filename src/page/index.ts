@@ -26,4 +26,4 @@ export type { CallOptions, FetchRetryOptions } from './call-options.js';
 export { type ConnectOptions, connect, type Retries } from './connect.js';
 export type { Listener } from './listeners.js';
 export type { PageOutbox } from './outbox.js';
-export type { ConnectState } from './register.js';
+export type { ConnectState, WorkerUrl } from './register.js';

@@ -18,15 +18,18 @@ export interface Registered {
   readonly error?: unknown;
 }
 
+/** Where a page may only name scripts by a `TrustedScriptURL` (`require-trusted-types-for 'script'`), one of those. */
+export type WorkerUrl = string | URL | { toJSON(): string; toString(): string };
+
 /** Registers the worker and waits until it is clear how things stand, for `limitMs` at most. Never rejects. */
-export async function register(url: string | URL, options: RegistrationOptions, limitMs: number): Promise<Registered> {
+export async function register(url: WorkerUrl, options: RegistrationOptions, limitMs: number): Promise<Registered> {
   // Reading the property may throw where storage is forbidden, as in a sandboxed frame.
   const container = serviceWorkers();
   if (container === undefined) return { state: 'unsupported' };
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), limitMs);
   try {
-    const registration = await Promise.race([container.register(url, options), aborted(limit.signal)]);
+    const registration = await Promise.race([container.register(url as string, options), aborted(limit.signal)]);
     if (registration === undefined) return { state: 'failed', error: new Error(`not registered within ${limitMs} ms`) };
     await settled(registration, container, limit.signal);
     const state = stateOf(registration, container);

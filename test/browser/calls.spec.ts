@@ -35,7 +35,7 @@ test('so may XHR, and a call to another origin is not preflighted for it', async
   expect(far.hits().map(({ method }) => method)).toEqual(['GET', 'GET']);
 });
 
-test('the page itself may ask for more; a URL that somebody gave to it may not', async ({ site, open }) => {
+test('S07 the page itself may ask for more; a URL that somebody gave to it may not', async ({ site, open }) => {
   const page = await open('calls');
   const post = { method: 'POST', body: 'order' };
   const ours = site.plan([{ status: 503 }, { body: 'done' }]);
@@ -180,7 +180,10 @@ test('reset forgets budgets, holds and circuits', async ({ site, open }) => {
   expect(await origins()).toBe(0);
 });
 
-test('retire leaves no registration, no database and no channel, and plain fetches at once', async ({ site, open }) => {
+test('S24 retire leaves no registration, no database and no channel, and plain fetches at once', async ({
+  site,
+  open,
+}) => {
   const page = await open('calls');
   const wire = site.plan([{ status: 503 }]);
   await page.evaluate((path) => window.sf.get(path), wire.path);
@@ -255,7 +258,7 @@ test('a Request keeps what it is, with a body and without', async ({ site, open 
   ]);
 });
 
-test('at most twenty events a second are told, and the rest is counted', async ({ site, open }) => {
+test('S16 at most twenty events a second are told, and the rest is counted', async ({ site, open }) => {
   const page = await open('calls');
   const wire = site.plan([{ status: 503 }]);
   await page.evaluate(

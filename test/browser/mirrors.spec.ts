@@ -12,7 +12,7 @@ const signIn = (context: BrowserContext, site: Site) =>
 
 const SECRETS = { Authorization: 'Bearer s', 'X-Api-Key': 'k', 'X-Version': '2' };
 
-test('no cookie, no Authorization and no key reaches a mirror', async ({ site, open, context }) => {
+test('S26 no cookie, no Authorization and no key reaches a mirror', async ({ site, open, context }) => {
   await signIn(context, site);
   const page = await openMirrored(open, site);
   const wire = site.plan([{ reset: 'headers' }, { body: 'from the mirror' }]);

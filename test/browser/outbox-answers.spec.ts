@@ -149,7 +149,7 @@ test('B101 a 401 that `prepare` does not help is set aside, and kept for the use
   await expect.poll(() => bodies(wire)).toEqual(['c']);
 });
 
-test('another owner’s entries wait unseen, and go when that owner is back, also after a stop', async ({
+test('S23 another owner’s entries wait unseen, and go when that owner is back, also after a stop', async ({
   site,
   open,
 }) => {

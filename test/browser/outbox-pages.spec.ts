@@ -100,7 +100,7 @@ test('a page that is told the error keeps the entry all the same, where the rout
   await expect.poll(() => bodies(wire)).toEqual(['x']);
 });
 
-test('`retire` takes the database of the outbox along', async ({ site, open }) => {
+test('S24 `retire` takes the database of the outbox along', async ({ site, open }) => {
   const page = await open('outbox');
   const wire = site.plan([{ status: 201 }]);
   await keepOffline(page, `${wire.path}?box`, ['a']);

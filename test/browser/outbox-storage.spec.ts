@@ -42,7 +42,7 @@ test('B112 the browser’s own quota is used up: the same', async ({ site, open,
   await expect.poll(() => bodies(wire)).toEqual(['first', 'later']);
 });
 
-test('B112 limits of the outbox itself: the same', async ({ site, open }) => {
+test('B112 S17 limits of the outbox itself: the same', async ({ site, open }) => {
   const page = await open('outbox.sw.js?maxEntries=2&maxBytes=100');
   const wire = site.plan([{ status: 201 }]);
   await goOffline(page);

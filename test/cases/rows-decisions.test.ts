@@ -137,7 +137,7 @@ describe('row 34: losers', () => {
     expect(late.pulled()).toBe(0);
   });
 
-  test('one that has failed is drained up to 64 KiB and cancelled, and the winner is read to its end', async () => {
+  test('S12 one that has failed is drained up to 64 KiB and cancelled, and the winner is read to its end', async () => {
     const CHUNK = 1_024;
     const failed = watchedBody(Array.from({ length: 200 }, () => 'x'.repeat(CHUNK)));
     const winner = watchedBody(['a', 'b', 'c'], { ends: true });

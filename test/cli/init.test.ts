@@ -13,7 +13,7 @@ beforeEach(() => {
 const older = (text: string) => text.replace(`steadfetch ${VERSION}`, 'steadfetch 0.0.1');
 
 describe('the first time', () => {
-  test('a worker and the drop-in are written, and nothing else', () => {
+  test('S33 a worker and the drop-in are written, and nothing else', () => {
     const { code, printed, complaints } = site.run('init', 'public/');
     expect({ code, complaints }).toEqual({ code: 0, complaints: '' });
     expect(site.files()).toEqual(['steadfetch.dropin.js', 'sw.js']);
@@ -115,7 +115,7 @@ describe('the next time', () => {
     expect(site.run('init', 'public/').printed).toContain('sw.js: updated');
   });
 
-  test('a worker of one’s own is left alone, with the lines to put into it', () => {
+  test('S33 a worker of one’s own is left alone, with the lines to put into it', () => {
     site.write('sw.js', "// importScripts('steadfetch.dropin.js')\nself.onfetch = () => {};\n");
     const { code, complaints } = site.run('init', 'public/');
     expect(code).toBe(1);
@@ -140,7 +140,7 @@ describe('the next time', () => {
     expect(site.run('init', 'public/', '--check').code).toBe(loads ? 0 : 1);
   });
 
-  test('somebody else’s file in the place of the drop-in: nothing is written', () => {
+  test('S33 somebody else’s file in the place of the drop-in: nothing is written', () => {
     site.write('steadfetch.dropin.js', 'theirs');
     const { code, complaints } = site.run('init', 'public/');
     expect(code).toBe(1);

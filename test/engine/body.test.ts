@@ -86,7 +86,7 @@ describe('a body that is too large', () => {
     expect(world.sleeper.pending()).toBe(0);
   });
 
-  test('the limit is the policy’s', async () => {
+  test('S18 the limit is the policy’s', async () => {
     for (const [maxReplayBytes, attempts] of [
       [4, 2],
       [3, 1],
@@ -158,7 +158,7 @@ describe('8 MiB are kept in all', () => {
     expect(world.engine.ledger.keptBytes).toBe(0);
   });
 
-  test('8 MiB are 8 MiB', () => {
+  test('S18 8 MiB are 8 MiB', () => {
     expect(MAX_KEPT_BYTES).toBe(8_388_608);
   });
 

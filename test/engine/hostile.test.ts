@@ -74,7 +74,7 @@ const answer: fc.Arbitrary<Answer> = fc.oneof(
   { weight: 1, arbitrary: fc.constant('reset' as const) },
 );
 
-test('property: whatever stands in the headers of answers, each of two requests is answered in time', async () => {
+test('S10 property: whatever stands in the headers of answers, each of two requests is answered in time', async () => {
   let waits = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -179,7 +179,7 @@ const cloneable = (value: unknown): boolean => {
   }
 };
 
-test('property: whatever the database holds, a request is answered in time, and what is written is sound', async () => {
+test('S19 property: whatever the database holds, a request is answered in time, and what is written is sound', async () => {
   let heeded = 0;
   await fc.assert(
     fc.asyncProperty(

@@ -328,7 +328,7 @@ describe('writing', () => {
     expect(book.status().origins.filter(({ tokens, capacity }) => tokens >= capacity)).toEqual([]);
   });
 
-  test('at most 200 records are stored', async () => {
+  test('S14 at most 200 records are stored', async () => {
     const store = createMemoryStore();
     const { time, reserve } = open(store);
     for (let origin = 0; origin < 250; origin += 1) reserve(1, { ...KEY, origin: `https://${origin}.test` });

@@ -203,7 +203,7 @@ describe('Retry-Attempt', () => {
     { name: 'navigations', facts: NAVIGATION },
     { name: 'where the browser would drop it', facts: { mode: 'no-cors' } },
     { name: 'by default', policy: { retryAttemptHeader: false } },
-  ])('not $name', async ({ facts = {}, policy = {} }) => {
+  ])('S27 not $name', async ({ facts = {}, policy = {} }) => {
     const world = createWorld({ script: [503, 200], policy: { retryAttemptHeader: true, ...policy } });
     await world.serve({ facts });
     expect(world.network.sent.map(({ init }) => init)).toEqual([undefined, undefined]);

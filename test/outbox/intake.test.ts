@@ -227,7 +227,7 @@ describe('addKey', () => {
     expect(headers.filter(([name]) => name.toLowerCase() === 'idempotency-key')).toEqual([['idempotency-key', 'mine']]);
   });
 
-  test('gives none to another origin, which may not know it', async () => {
+  test('S27 gives none to another origin, which may not know it', async () => {
     const world = createOutboxWorld({ script: ['reset'] });
     await rejection(world.ask({ request: post(undefined, 'x', 'https://api.test/x') }, { addKey: true }));
     expect(keysOf(world)).toEqual([null]);

@@ -193,7 +193,7 @@ describe('what is over is deleted when it is looked at', () => {
     expect(await rows()).toEqual([1, 1]);
   });
 
-  test('of each kind of results all but the last hundred', async () => {
+  test('S17 of each kind of results all but the last hundred', async () => {
     const store = createOutboxStore(() => now);
     for (let n = 0; n < 102; n += 1) {
       await add(store, `sent ${n}`, { state: 'sent', endedAt: AROUND });

@@ -80,7 +80,7 @@ describe('what it asks for', () => {
     expect(mark(2)).toEqual({ abortId: 'outer' });
   });
 
-  test('signs nothing that the URL carries and that may ask for more', async () => {
+  test('S09 signs nothing that the URL carries and that may ask for more', async () => {
     await bridge()('/x#~sf=a9999.o1.t9999.u1', { retry: { totalMs: 5_000 } });
     expect(mark()).toEqual({ totalMs: 5_000, nonce: 'n1' });
     await bridge()('/x#~sf=a1.h.u0.iouter', { retry: { totalMs: 5_000 } });

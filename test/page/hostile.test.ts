@@ -51,7 +51,7 @@ const message = fc.oneof(
   { weight: 1, arbitrary: anything },
 );
 
-test('property: whatever a worker says, a page throws nothing, and its listeners see only events as they are described', () => {
+test('S02 property: whatever a worker says, a page throws nothing, and its listeners see only events as they are described', () => {
   let heard = 0;
   fc.assert(
     fc.property(fc.array(message, { maxLength: 20 }), fc.nat({ max: 20 }), (all, openAt) => {

@@ -368,7 +368,7 @@ describe('Retry-After', () => {
     expect(decide(situation({ ...given, outcome: answer(503, '86401') }))).toEqual(giveUp('retry-after'));
   });
 
-  test('in line a navigation waits 5 s at most', () => {
+  test('S11 in line a navigation waits 5 s at most', () => {
     const given = { policy: NAVIGATION_DEFAULTS, request: requestFacts({ navigation: true, mode: 'navigate' }) };
     expect(decide(situation({ ...given, outcome: answer(503, '5') }))).toMatchObject({ do: 'retry', delayMs: 5_000 });
     expect(decide(situation({ ...given, outcome: answer(503, '6') }))).toEqual(giveUp('retry-after'));

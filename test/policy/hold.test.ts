@@ -63,11 +63,11 @@ test('a shorter time does not shorten a hold', () => {
   expect(heldUntil(told({ status: 429 }, { status: 429, until: T0 + 1_000 }), '/a')).toBe(T0 + 5_000);
 });
 
-test('never longer than an hour', () => {
+test('S11 never longer than an hour', () => {
   expect(told({ until: Number.MAX_SAFE_INTEGER }).until).toBe(T0 + MAX_HOLD_MS);
 });
 
-test('at most 20 paths are remembered, the latest of them', () => {
+test('S15 at most 20 paths are remembered, the latest of them', () => {
   const events = Array.from({ length: 50 }, (_, index) => ({
     status: 429,
     path: `/${index}`,

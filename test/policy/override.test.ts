@@ -22,7 +22,7 @@ const policies = fc
   })
   .map((own) => ({ ...DEFAULTS, ...own }));
 
-test('property: who is not trusted gets no more than there was', () => {
+test('S07 property: who is not trusted gets no more than there was', () => {
   fc.assert(
     fc.property(policies, asked, (policy, override) => {
       const after = overridden(policy, override, false);

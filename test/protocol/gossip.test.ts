@@ -54,7 +54,7 @@ describe('is not understood', () => {
   ])('$name', ({ data }) => expect(parseGossip(data)).toBeUndefined());
 });
 
-test('property: whatever is heard, it is a kind of gossip with what it needs, or nothing', () => {
+test('S03 property: whatever is heard, it is a kind of gossip with what it needs, or nothing', () => {
   const field = fc.oneof(fc.string(), fc.object(), fc.constantFrom(undefined, null, 5));
   const near = fc.record(
     {

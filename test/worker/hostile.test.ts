@@ -59,7 +59,7 @@ const message = fc.oneof(
 const source = fc.constantFrom({ id: 'page' }, { id: 'gone' }, { id: '' }, {}, null);
 const said = fc.record({ data: message, from: source, withPort: fc.boolean() });
 
-test('property: whatever pages say, nothing is thrown, every question ends, and requests are answered with retries', async () => {
+test('S01 property: whatever pages say, nothing is thrown, every question ends, and requests are answered with retries', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   vi.spyOn(console, 'warn').mockImplementation(() => {});
   let answered = 0;

@@ -132,7 +132,7 @@ describe('a page that is still loading', () => {
     expect(again).toBe(live);
   });
 
-  test('gets the last 50, in order', async () => {
+  test('S16 gets the last 50, in order', async () => {
     const { mailbox, open: page } = open();
     for (let attempts = 1; attempts <= 60; attempts += 1) mailbox.post('a', event(attempts));
     await settle();

@@ -10,7 +10,7 @@ import {
 /** What a test can do inside the page. */
 export interface TestPage {
   /** Connects and collects every event. */
-  connect(workerUrl: string, options?: ConnectOptions): Promise<{ state: string; workerVersion?: string }>;
+  connect(workerUrl: string | URL, options?: ConnectOptions): Promise<{ state: string; workerVersion?: string }>;
   readonly events: LayerEvent[];
   /** Those of them that are about requests. */
   readonly told: RequestEvent[];
