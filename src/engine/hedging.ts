@@ -8,7 +8,8 @@ import {
   NO_HEDGE_STATS,
   timed,
 } from '../policy/hedge.js';
-import type { OriginKey } from './origin-book.js';
+import { setBounded } from './bounded.js';
+import { idOf, type OriginKey } from './origin-book.js';
 
 /** Knows how long each origin and group takes, and how many of its requests may be hedged. In memory only. */
 export interface Hedging {
@@ -24,17 +25,10 @@ export interface Hedging {
   take(key: OriginKey, now: number): boolean;
 }
 
-/** As many as there are records at most; the oldest goes first. */
-const MAX_KEYS = 200;
-
 export function createHedging(): Hedging {
   const known = new Map<string, HedgeStats>();
-  const idOf = ({ origin, group }: OriginKey): string => `${origin} ${group}`;
   const look = (key: OriginKey): HedgeStats => known.get(idOf(key)) ?? NO_HEDGE_STATS;
-  const change = (key: OriginKey, stats: HedgeStats): void => {
-    known.set(idOf(key), stats);
-    if (known.size > MAX_KEYS) for (const oldest of [...known.keys()].slice(0, 1)) known.delete(oldest);
-  };
+  const change = (key: OriginKey, stats: HedgeStats): void => setBounded(known, idOf(key), stats);
   return {
     began: (key) => change(key, hedgeEarned(look(key))),
     took: (key, ms) => change(key, timed(look(key), ms)),

@@ -144,6 +144,7 @@ export function createOriginBook(
     if (oldest === undefined) return;
     records.delete(oldest);
     unwritten.delete(oldest);
+    exhausted.delete(oldest);
     forgotten.add(oldest);
   };
 
@@ -361,7 +362,7 @@ const guardsDiffer = (a: OriginRecord, b: OriginRecord): boolean =>
 const isGuarding = (record: OriginRecord | undefined, now: number): boolean =>
   record !== undefined && (isHolding(record.hold, now) || circuitState(record.circuit, now) !== 'closed');
 
-const idOf = ({ origin, group }: OriginKey): string => `${origin} ${group}`;
+export const idOf = ({ origin, group }: OriginKey): string => `${origin} ${group}`;
 
 const toStatus = (
   { origin, group, budget, hold, circuit }: OriginRecord,

@@ -1,4 +1,5 @@
-import type { OriginKey } from './origin-book.js';
+import { setBounded } from './bounded.js';
+import { idOf, type OriginKey } from './origin-book.js';
 
 /** What a parked request is told: go, or look again whether it may probe. */
 export type Called = 'go' | 'look';
@@ -78,7 +79,7 @@ export function createParking(): Parking {
     count: (key) => lotOf(key).waiting.size,
     isFirstAfter(key, until) {
       const first = (firsts.get(idOf(key)) ?? 0) < until;
-      if (first) firsts.set(idOf(key), until);
+      if (first) setBounded(firsts, idOf(key), until);
       return first;
     },
   };
@@ -88,5 +89,3 @@ interface Lot {
   readonly waiting: Set<(called: Called) => void>;
   readonly out: Set<(called: Called) => void>;
 }
-
-const idOf = ({ origin, group }: OriginKey): string => `${origin} ${group}`;

@@ -1,3 +1,5 @@
+import { setBounded } from './bounded.js';
+
 /** Ends waits that are only ours, because the device is back or the user has asked for it. */
 export interface Waker {
   /** A request of this origin waits. */
@@ -24,7 +26,7 @@ export function createWaker(now: () => number): Waker {
     const sleepers = [...(naps.get(origin) ?? [])];
     const at = now();
     if (sleepers.length === 0 || Math.abs(at - (wokenAt.get(origin) ?? Number.NEGATIVE_INFINITY)) < MOST_MS) return;
-    wokenAt.set(origin, at);
+    setBounded(wokenAt, origin, at);
     const apartMs = Math.min(EACH_MS, MOST_MS / sleepers.length);
     for (const [index, wake] of sleepers.entries()) wake(Math.round(index * apartMs));
   };
@@ -46,9 +48,6 @@ export function createWaker(now: () => number): Waker {
     },
     wake(origin) {
       for (const one of origin === undefined ? [...naps.keys()] : [origin]) wakeOne(one);
-      for (const one of wokenAt.keys()) if (!naps.has(one) && wokenAt.size > MOST_KEPT) wokenAt.delete(one);
     },
   };
 }
-
-const MOST_KEPT = 200;
