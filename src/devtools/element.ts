@@ -4,11 +4,11 @@ import { counters } from './counters-view.js';
 import { createFeed } from './feed.js';
 import { icon, logo } from './icons.js';
 import { type Align, inView } from './layout.js';
-import { ALL, EMPTY, eventsOf, type Filter, filtered, MOST_EVENTS, type Model, type Row, withEvents } from './model.js';
+import { ALL, EMPTY, eventsOf, type Filter, filtered, heardOf, type Model, type Row, withEvents } from './model.js';
 import { isTroubled, origins } from './origins-view.js';
 import { isPending, outbox } from './outbox-view.js';
 import { requests } from './requests-view.js';
-import { download, remember, remembered } from './saved.js';
+import { download, remember, remembered, withoutAnswer } from './saved.js';
 import type { DevtoolsLine } from './show.js';
 import { styles } from './style.js';
 
@@ -46,7 +46,7 @@ class Devtools extends LitElement {
     filter: { state: true },
     align: { state: true },
     selected: { state: true },
-    paused: { state: true },
+    frozen: { state: true },
     status: { state: true },
     items: { state: true },
     clearing: { state: true },
@@ -65,7 +65,8 @@ class Devtools extends LitElement {
   declare filter: Filter;
   declare align: Align;
   declare selected: string | undefined;
-  declare paused: boolean;
+  /** What is shown while the display is paused, and as of when. */
+  declare frozen: { readonly model: Model; readonly at: number } | undefined;
   declare status: LayerStatus | undefined;
   declare items: readonly OutboxItem[] | undefined;
   declare clearing: boolean;
@@ -73,9 +74,6 @@ class Devtools extends LitElement {
   declare trackPx: number;
   declare heightPx: number;
 
-  /** What came while the display was paused. */
-  #backlog: LayerEvent[] = [];
-  #pausedAt = 0;
   /** Does something go on in view? */
   #moves = false;
   #endFeed: (() => void) | undefined;
@@ -83,12 +81,15 @@ class Devtools extends LitElement {
   #heard: DevtoolsLine | undefined;
   #tick: ReturnType<typeof setTimeout> | undefined;
   #ask: ReturnType<typeof setTimeout> | undefined;
+  #sure: ReturnType<typeof setTimeout> | undefined;
   #askedAt = 0;
   /** The list follows what comes as long as its end is in view. */
   #follows = true;
   #filtered: { of: readonly Row[]; by: Filter; rows: readonly Row[] } = { of: [], by: ALL, rows: [] };
   #sizes: ResizeObserver | undefined;
   #frame = 0;
+  /** What had the focus before it was drawn anew. */
+  #focused: Element | undefined;
 
   constructor() {
     super();
@@ -98,7 +99,6 @@ class Devtools extends LitElement {
     this.tab = 'requests';
     this.filter = ALL;
     this.align = 'start';
-    this.paused = false;
     this.clearing = false;
     this.widthPx = 1_000;
     this.trackPx = 300;
@@ -112,7 +112,7 @@ class Devtools extends LitElement {
       this.open = open;
       this.heightPx = heightPx;
     }
-    this.#sizes = new ResizeObserver(() => this.#measure());
+    this.#sizes = new ResizeObserver(this.#resized);
     this.#sizes.observe(this);
     this.#listen();
     document.addEventListener('visibilitychange', this.#wake);
@@ -125,12 +125,15 @@ class Devtools extends LitElement {
     this.#sizes?.disconnect();
     clearTimeout(this.#tick);
     clearTimeout(this.#ask);
+    clearTimeout(this.#sure);
+    this.clearing = false;
     cancelAnimationFrame(this.#frame);
     document.removeEventListener('visibilitychange', this.#wake);
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('retries') && this.isConnected && this.retries !== this.#heard) this.#listen();
+    this.#focused = this.renderRoot?.querySelector('.view :focus') ?? undefined;
   }
 
   protected override updated(changed: PropertyValues<this>): void {
@@ -140,6 +143,8 @@ class Devtools extends LitElement {
       this.#follows ||= this.tab !== 'requests';
     }
     const grid = this.#grid();
+    // An entry that is gone takes its buttons with it.
+    if (this.#focused?.isConnected === false) (grid ?? this.renderRoot.querySelector<HTMLElement>('#view'))?.focus();
     if (grid && this.#follows && this.selected === undefined) grid.scrollTop = grid.scrollHeight;
     this.#measure();
     this.#schedule();
@@ -147,14 +152,15 @@ class Devtools extends LitElement {
 
   protected override render(): TemplateResult {
     if (this.docked && !this.open) return this.#pill();
+    const unseen = heardOf(this.model) - heardOf(this.#shown());
     return html`<section class="panel ${this.#isNarrow() ? 'is-narrow' : ''} ${this.docked ? 'is-docked' : ''}" aria-label="steadfetch devtools"
-        .style=${this.docked ? `height:${this.heightPx}px` : ''}>
+        .style=${this.docked ? `height:${this.#dockPx()}px` : ''}>
       ${this.docked ? this.#resizer() : nothing}
       <header class="bar">
         <h2>${logo}<span>steadfetch</span>${this.#connection()}</h2>
         <div role="tablist" aria-label="Views" @keydown=${this.#onTabKey}>${TABS.map((tab) => this.#tabOf(tab))}</div>
         <div class="actions">
-          ${this.#action(this.paused ? 'play' : 'pause', this.paused ? `Resume${this.#backlog.length > 0 ? ` (${this.#backlog.length})` : ''}` : 'Pause', this.#onPause, this.paused)}
+          ${this.#action(this.frozen ? 'play' : 'pause', this.frozen ? `Resume${unseen > 0 ? ` (${unseen})` : ''}` : 'Pause', this.#onPause, this.frozen !== undefined)}
           ${this.#action('clear', 'Clear', this.#onClear)}
           ${this.#action('save', 'Export', this.#onExport)}
           ${this.docked ? this.#action('down', 'Collapse', () => this.#setOpen(false)) : nothing}
@@ -165,7 +171,7 @@ class Devtools extends LitElement {
   }
 
   #view(): TemplateResult {
-    const now = this.paused ? this.#pausedAt : Date.now();
+    const now = this.frozen?.at ?? Date.now();
     const { status, items, clearing } = this;
     switch (this.tab) {
       case 'requests':
@@ -192,6 +198,7 @@ class Devtools extends LitElement {
   }
 
   #requests(now: number): TemplateResult {
+    const shown = this.#shown();
     const rows = this.#rows();
     const grid = this.#grid();
     const rowPx = this.#rowPx();
@@ -203,14 +210,15 @@ class Devtools extends LitElement {
     return requests({
       rows,
       ...view,
-      total: this.model.rows.length,
-      forgotten: this.model.forgotten,
+      total: shown.rows.length,
+      forgotten: shown.forgotten,
       rowPx,
       trackPx: this.trackPx,
       now,
       align: this.align,
       filter: this.filter,
-      origins: [...new Set(this.model.rows.map(({ origin }) => origin))],
+      // The chosen one stays to be seen when its rows are gone.
+      origins: [...new Set([this.filter.origin, ...shown.rows.map(({ origin }) => origin)].filter(Boolean))],
       selected: this.selected,
       connected: this.retries !== undefined,
       narrow: this.#isNarrow(),
@@ -227,12 +235,14 @@ class Devtools extends LitElement {
   }
 
   #rows(): readonly Row[] {
-    const { rows } = this.model;
+    const { rows } = this.#shown();
     if (this.#filtered.of !== rows || this.#filtered.by !== this.filter) {
       this.#filtered = { of: rows, by: this.filter, rows: filtered(rows, this.filter) };
     }
     return this.#filtered.rows;
   }
+
+  #shown = (): Model => this.frozen?.model ?? this.model;
 
   #connection(): TemplateResult {
     const { retries } = this;
@@ -251,7 +261,7 @@ class Devtools extends LitElement {
 
   #badge(tab: Tab): number {
     const now = Date.now();
-    if (tab === 'requests') return this.model.rows.length;
+    if (tab === 'requests') return this.#shown().rows.length;
     if (tab === 'origins') return (this.status?.origins ?? []).filter((origin) => isTroubled(origin, now)).length;
     return tab === 'outbox' ? (this.items ?? []).filter(isPending).length : 0;
   }
@@ -268,18 +278,18 @@ class Devtools extends LitElement {
 
   #resizer(): TemplateResult {
     return html`<div class="resizer" role="separator" aria-orientation="horizontal" aria-label="Height of the panel" tabindex="0"
-      aria-valuemin=${LEAST_PX} aria-valuemax=${this.#mostPx()} aria-valuenow=${Math.round(this.heightPx)}
+      aria-valuemin=${LEAST_PX} aria-valuemax=${this.#mostPx()} aria-valuenow=${Math.round(this.#dockPx())}
       @pointerdown=${this.#onGrip} @keydown=${(event: KeyboardEvent) => {
         const by = { ArrowUp: 24, ArrowDown: -24 }[event.key];
         if (by === undefined) return;
         event.preventDefault();
-        this.#resize(this.heightPx + by);
+        this.#resize(this.#dockPx() + by);
       }}></div>`;
   }
 
   #onGrip = (event: PointerEvent): void => {
     const grip = event.currentTarget as HTMLElement;
-    const from = this.heightPx + event.clientY;
+    const from = this.#dockPx() + event.clientY;
     grip.setPointerCapture(event.pointerId);
     const move = ({ clientY }: PointerEvent) => this.#resize(from - clientY);
     grip.addEventListener('pointermove', move);
@@ -287,10 +297,12 @@ class Devtools extends LitElement {
   };
 
   #resize(heightPx: number): void {
-    this.heightPx = Math.max(LEAST_PX, Math.min(heightPx, this.#mostPx()));
+    this.heightPx = this.#dockPx(heightPx);
     remember({ heightPx: this.heightPx });
   }
 
+  /** What was remembered may be of another window, and this one may become smaller. */
+  #dockPx = (heightPx = this.heightPx): number => Math.max(LEAST_PX, Math.min(heightPx, this.#mostPx()));
   #mostPx = (): number => Math.max(LEAST_PX, Math.round(innerHeight * 0.9));
 
   #setOpen(open: boolean): void {
@@ -370,17 +382,13 @@ class Devtools extends LitElement {
   };
 
   #onPause = (): void => {
-    this.paused = !this.paused;
-    this.#pausedAt = Date.now();
-    if (this.paused) return;
-    this.model = withEvents(this.model, this.#backlog);
-    this.#backlog = [];
+    this.frozen = this.frozen ? undefined : { model: this.model, at: Date.now() };
     this.#wake();
   };
 
   #onClear = (): void => {
     this.model = EMPTY;
-    this.#backlog = [];
+    if (this.frozen) this.frozen = { ...this.frozen, model: EMPTY };
     this.selected = undefined;
     this.#follows = true;
   };
@@ -396,19 +404,19 @@ class Devtools extends LitElement {
       ...(retries?.workerVersion === undefined ? {} : { workerVersion: retries.workerVersion }),
       forgotten: model.forgotten,
       ...(status && { status }),
-      ...(items && { outbox: items }),
-      events: [...eventsOf(model), ...this.#backlog],
+      ...(items && { outbox: items.map(withoutAnswer) }),
+      events: eventsOf(model),
     });
   };
 
-  #onClearOutbox = (): void => {
-    if (this.clearing) {
-      this.clearing = false;
-      this.#do((line) => line.outbox.clear());
-      return;
-    }
-    this.clearing = true;
-    setTimeout(() => {
+  #onClearOutbox = ({ detail }: MouseEvent): void => {
+    // Whoever clicks twice by habit has not read what the button says now.
+    if (detail > 1) return;
+    clearTimeout(this.#sure);
+    if (this.clearing) this.#do((line) => line.outbox.clear());
+    this.clearing = !this.clearing;
+    if (!this.clearing) return;
+    this.#sure = setTimeout(() => {
       this.clearing = false;
     }, SURE_MS);
   };
@@ -426,23 +434,29 @@ class Devtools extends LitElement {
   }
 
   #hear = (events: readonly LayerEvent[]): void => {
-    if (this.paused) {
-      this.#backlog = [...this.#backlog, ...events].slice(-MOST_EVENTS);
-      this.requestUpdate();
-      return;
-    }
     this.model = withEvents(this.model, events);
     this.#askIn(ASK_SOON_MS);
   };
 
-  #wake = (): void => {
-    if (!document.hidden) this.#askIn(0);
+  #wake = (): void => this.#askIn(0);
+
+  #resized = (): void => {
+    this.#measure();
+    this.requestUpdate();
+    this.#wake();
   };
 
+  /** Is there anybody who could look? */
+  #isSeen = (): boolean =>
+    this.isConnected && !document.hidden && (this.open || !this.docked) && this.getClientRects().length > 0;
+
   #askIn(ms: number): void {
-    if (this.paused || !this.retries) return;
+    if (this.frozen || !this.retries || !this.#isSeen()) return;
     const dueMs = Math.max(ms, this.#askedAt + ASK_SOON_MS - Date.now());
-    this.#ask ??= setTimeout(() => void this.#refresh(), dueMs);
+    this.#ask ??= setTimeout(() => {
+      if (this.#isSeen()) void this.#refresh();
+      else this.#ask = undefined;
+    }, dueMs);
   }
 
   /** Asks the worker. That keeps it alive, so it is done only where somebody looks, or something has happened. */
@@ -455,14 +469,13 @@ class Devtools extends LitElement {
     if (line !== this.retries) return;
     this.status = status;
     this.items = items;
-    const looks = this.isConnected && this.tab !== 'requests' && (this.open || !this.docked) && !document.hidden;
-    if (looks) this.#askIn(ASK_MS);
+    if (this.tab !== 'requests') this.#askIn(ASK_MS);
   }
 
   /** Draws again while something that is in view goes on. */
   #schedule(): void {
     clearTimeout(this.#tick);
-    if (this.paused || document.hidden || (this.docked && !this.open)) return;
+    if (this.frozen || !this.#isSeen()) return;
     const moves = this.tab === 'requests' ? this.#moves : this.tab !== 'counters';
     if (!moves) return;
     const calm = this.tab !== 'requests' || matchMedia('(prefers-reduced-motion: reduce)').matches;
