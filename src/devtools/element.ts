@@ -1,8 +1,11 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { LayerEvent, LayerStatus, OutboxItem } from '../protocol/index.js';
+import { type Asking, createAsking } from './asking.js';
 import { counters } from './counters-view.js';
+import { dockPx, pill, resizer } from './dock-view.js';
 import { createFeed } from './feed.js';
 import { icon, logo } from './icons.js';
+import { rowByKey, tabByKey } from './keys.js';
 import { type Align, inView } from './layout.js';
 import { ALL, EMPTY, eventsOf, type Filter, filtered, heardOf, type Model, type Row, withEvents } from './model.js';
 import { isTroubled, origins } from './origins-view.js';
@@ -28,12 +31,11 @@ const TALL_ROW_PX = 50;
 /** Whatever is drawn to time is drawn again after this long, while it goes on; */
 const TICK_MS = 100;
 const CALM_TICK_MS = 1_000;
-/** The worker is asked no more often than this, and not at all by a list of requests at which nothing happens. */
+/** The worker is asked this often, and not at all by a list of requests at which nothing happens. */
 const ASK_MS = 1_000;
 const ASK_SOON_MS = 250;
 /** So long a second click on Clear counts. */
 const SURE_MS = 4_000;
-const LEAST_PX = 160;
 
 class Devtools extends LitElement {
   static override properties = {
@@ -76,13 +78,15 @@ class Devtools extends LitElement {
 
   /** Does something go on in view? */
   #moves = false;
+  readonly #asking: Asking = createAsking(
+    () => this.#ask(),
+    () => this.#isSeen(),
+  );
   #endFeed: (() => void) | undefined;
   /** Whose feed that is. */
   #heard: DevtoolsLine | undefined;
   #tick: ReturnType<typeof setTimeout> | undefined;
-  #ask: ReturnType<typeof setTimeout> | undefined;
   #sure: ReturnType<typeof setTimeout> | undefined;
-  #askedAt = 0;
   /** The list follows what comes as long as its end is in view. */
   #follows = true;
   #filtered: { of: readonly Row[]; by: Filter; rows: readonly Row[] } = { of: [], by: ALL, rows: [] };
@@ -124,7 +128,7 @@ class Devtools extends LitElement {
     this.#endFeed = undefined;
     this.#sizes?.disconnect();
     clearTimeout(this.#tick);
-    clearTimeout(this.#ask);
+    this.#asking.stop();
     clearTimeout(this.#sure);
     this.clearing = false;
     cancelAnimationFrame(this.#frame);
@@ -151,11 +155,11 @@ class Devtools extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    if (this.docked && !this.open) return this.#pill();
+    if (this.docked && !this.open) return pill(this.#going(), () => this.#setOpen(true));
     const unseen = heardOf(this.model) - heardOf(this.#shown());
     return html`<section class="panel ${this.#isNarrow() ? 'is-narrow' : ''} ${this.docked ? 'is-docked' : ''}" aria-label="steadfetch devtools"
-        .style=${this.docked ? `height:${this.#dockPx()}px` : ''}>
-      ${this.docked ? this.#resizer() : nothing}
+        .style=${this.docked ? `height:${dockPx(this.heightPx)}px` : ''}>
+      ${this.docked ? resizer(dockPx(this.heightPx), this.#onResize) : nothing}
       <header class="bar">
         <h2>${logo}<span>steadfetch</span>${this.#connection()}</h2>
         <div role="tablist" aria-label="Views" @keydown=${this.#onTabKey}>${TABS.map((tab) => this.#tabOf(tab))}</div>
@@ -270,40 +274,12 @@ class Devtools extends LitElement {
     return html`<button type="button" class="plain ${isOn ? 'is-on' : ''}" aria-label=${words} title=${words} @click=${onClick}>${icon(name)}<span>${words}</span></button>`;
   }
 
-  #pill(): TemplateResult {
-    const going = this.model.rows.filter(({ state, kind }) => state === 'going-on' && kind === 'request').length;
-    return html`<button type="button" class="pill" aria-expanded="false" @click=${() => this.#setOpen(true)}>${logo}<span>steadfetch</span>
-      ${going > 0 ? html`<span class="badge busy">${going} going on</span>` : nothing}</button>`;
-  }
+  #going = (): number => this.model.rows.filter(({ state, kind }) => state === 'going-on' && kind === 'request').length;
 
-  #resizer(): TemplateResult {
-    return html`<div class="resizer" role="separator" aria-orientation="horizontal" aria-label="Height of the panel" tabindex="0"
-      aria-valuemin=${LEAST_PX} aria-valuemax=${this.#mostPx()} aria-valuenow=${Math.round(this.#dockPx())}
-      @pointerdown=${this.#onGrip} @keydown=${(event: KeyboardEvent) => {
-        const by = { ArrowUp: 24, ArrowDown: -24 }[event.key];
-        if (by === undefined) return;
-        event.preventDefault();
-        this.#resize(this.#dockPx() + by);
-      }}></div>`;
-  }
-
-  #onGrip = (event: PointerEvent): void => {
-    const grip = event.currentTarget as HTMLElement;
-    const from = this.#dockPx() + event.clientY;
-    grip.setPointerCapture(event.pointerId);
-    const move = ({ clientY }: PointerEvent) => this.#resize(from - clientY);
-    grip.addEventListener('pointermove', move);
-    grip.addEventListener('lostpointercapture', () => grip.removeEventListener('pointermove', move), { once: true });
+  #onResize = (heightPx: number): void => {
+    this.heightPx = heightPx;
+    remember({ heightPx });
   };
-
-  #resize(heightPx: number): void {
-    this.heightPx = this.#dockPx(heightPx);
-    remember({ heightPx: this.heightPx });
-  }
-
-  /** What was remembered may be of another window, and this one may become smaller. */
-  #dockPx = (heightPx = this.heightPx): number => Math.max(LEAST_PX, Math.min(heightPx, this.#mostPx()));
-  #mostPx = (): number => Math.max(LEAST_PX, Math.round(innerHeight * 0.9));
 
   #setOpen(open: boolean): void {
     this.open = open;
@@ -320,9 +296,8 @@ class Devtools extends LitElement {
   }
 
   #onTabKey = (event: KeyboardEvent): void => {
-    const at = TABS.indexOf(this.tab);
-    const to = { ArrowRight: at + 1, ArrowLeft: at - 1 + TABS.length, Home: 0, End: TABS.length - 1 }[event.key];
-    const tab = to === undefined ? undefined : TABS[to % TABS.length];
+    const to = tabByKey(event.key, TABS.indexOf(this.tab), TABS.length);
+    const tab = to === undefined ? undefined : TABS[to];
     if (tab === undefined) return;
     event.preventDefault();
     this.#show(tab);
@@ -334,17 +309,9 @@ class Devtools extends LitElement {
     if (event.key === 'Escape') this.#select(undefined);
     const at = rows.findIndex(({ key }) => key === this.selected);
     const page = Math.max(1, Math.floor((this.#grid()?.clientHeight ?? 0) / this.#rowPx()) - 2);
-    const to = {
-      ArrowDown: at + 1,
-      ArrowUp: at < 0 ? rows.length - 1 : at - 1,
-      Home: 0,
-      End: rows.length - 1,
-      PageDown: at + page,
-      PageUp: at - page,
-    }[event.key];
-    if (to === undefined || rows.length === 0) return;
+    const index = rowByKey(event.key, at, rows.length, page);
+    if (index === undefined) return;
     event.preventDefault();
-    const index = Math.max(0, Math.min(to, rows.length - 1));
     this.#select(rows[index]?.key);
     this.#reveal(index);
   };
@@ -394,7 +361,7 @@ class Devtools extends LitElement {
   };
 
   #onExport = async (): Promise<void> => {
-    await this.#refresh();
+    await this.#asking.now();
     const { retries, status, items, model } = this;
     download({
       format: 'steadfetch-events',
@@ -423,22 +390,24 @@ class Devtools extends LitElement {
 
   #do(what: (line: DevtoolsLine) => Promise<unknown>): void {
     const line = this.retries;
-    if (line) void what(line).then(() => this.#refresh());
+    if (line) void what(line).then(() => this.#asking.now());
   }
 
   #listen(): void {
     this.#endFeed?.();
     this.#heard = this.retries;
     this.#endFeed = this.retries && createFeed(this.retries, this.#hear);
-    void this.#refresh();
+    void this.#asking.now();
   }
 
   #hear = (events: readonly LayerEvent[]): void => {
     this.model = withEvents(this.model, events);
-    this.#askIn(ASK_SOON_MS);
+    if (!this.frozen) this.#asking.within(ASK_SOON_MS);
   };
 
-  #wake = (): void => this.#askIn(0);
+  #wake = (): void => {
+    if (!this.frozen && this.retries) this.#asking.within(0);
+  };
 
   #resized = (): void => {
     this.#measure();
@@ -450,26 +419,13 @@ class Devtools extends LitElement {
   #isSeen = (): boolean =>
     this.isConnected && !document.hidden && (this.open || !this.docked) && this.getClientRects().length > 0;
 
-  #askIn(ms: number): void {
-    if (this.frozen || !this.retries || !this.#isSeen()) return;
-    const dueMs = Math.max(ms, this.#askedAt + ASK_SOON_MS - Date.now());
-    this.#ask ??= setTimeout(() => {
-      if (this.#isSeen()) void this.#refresh();
-      else this.#ask = undefined;
-    }, dueMs);
-  }
-
-  /** Asks the worker. That keeps it alive, so it is done only where somebody looks, or something has happened. */
-  async #refresh(): Promise<void> {
-    clearTimeout(this.#ask);
+  async #ask(): Promise<number | undefined> {
     const line = this.retries;
-    this.#askedAt = Date.now();
     const [status, items] = await Promise.all([line?.status(), line?.outbox.list()]);
-    this.#ask = undefined;
-    if (line !== this.retries) return;
+    if (line !== this.retries) return undefined;
     this.status = status;
     this.items = items;
-    if (this.tab !== 'requests') this.#askIn(ASK_MS);
+    return this.tab === 'requests' || this.frozen || !line ? undefined : ASK_MS;
   }
 
   /** Draws again while something that is in view goes on. */
