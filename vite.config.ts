@@ -67,6 +67,8 @@ export default defineConfig(({ mode }) => ({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/browser/**'],
+    // The longest takes two seconds alone, and ten beside a machine's other work.
+    testTimeout: 60_000,
     coverage: {
       // These two are pure: what no test reaches there cannot be reached.
       include: ['src/{policy,protocol}/**/*.ts'],

@@ -124,7 +124,7 @@ for (const [id, count] of [
   button.disabled = false;
   button.addEventListener('click', () => void send(count));
 }
-byId('by-hand', HTMLButtonElement).disabled = false;
+scenes.enable();
 byId('download-start', HTMLButtonElement).disabled = false;
 // Nobody should have to click to see what it is about.
 await send(1);

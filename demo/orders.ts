@@ -14,20 +14,39 @@ byId('status', SteadfetchStatus).retries = retries;
 
 const shop = createShop();
 const list = createOutboxList(retries.outbox);
-const refresh = async () => {
-  await Promise.all([list.refresh(), shop.delivered().then(showDelivered)]);
+const look = async () => {
+  // Of a server that does not answer the list stays as it was.
+  await Promise.all([list.refresh(), shop.delivered().then(showDelivered, () => {})]);
 };
+let looking = Promise.resolve();
+let asked = 0;
+/** One look after the other, so that what is shown last is what was seen last; of many that wait one is made. */
+const refresh = () => {
+  asked += 1;
+  const mine = asked;
+  looking = looking.then(() => (mine === asked ? look() : undefined));
+  return looking;
+};
+let sending = false;
 
 byId('order', HTMLFormElement).addEventListener('submit', async (event) => {
   event.preventDefault();
+  // A second click of a double one is no second order.
+  if (sending) return;
+  sending = true;
   const tea = byId('tea', HTMLSelectElement).value;
   const cups = byId('cups', HTMLInputElement).valueAsNumber;
   setText(status, 'Sending …');
   setText(status, await shop.order({ tea, cups }));
+  sending = false;
   await refresh();
 });
 byId('server', HTMLFieldSetElement).addEventListener('change', async ({ target }) => {
-  if (target instanceof HTMLInputElement) await shop.setUp(target.value === 'up');
+  if (!(target instanceof HTMLInputElement)) return;
+  const isUp = target.value === 'up';
+  await shop
+    .setUp(isUp)
+    .catch(() => setText(status, 'The misbehaving server does not answer. It is part of npm start.'));
 });
 byId('send-now', HTMLButtonElement).addEventListener('click', async () => {
   await retries.outbox.retry();

@@ -47,7 +47,8 @@ export function createDownloadPanel(session: string): DownloadPanel {
       setText(status, 'The misbehaving server does not answer. It is part of npm start.');
     }
     button.disabled = false;
-    button.focus();
+    // Whoever went on meanwhile is not to be called back.
+    if (document.activeElement === document.body) button.focus();
   }
 
   return {

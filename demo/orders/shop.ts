@@ -1,5 +1,5 @@
 import type { HitReport } from '../misbehaving-server.ts';
-import { setPlan } from '../wire-client.ts';
+import { setWeather } from '../wire-client.ts';
 
 export interface Order {
   readonly tea: string;
@@ -11,19 +11,12 @@ export interface Shop {
   /** Sends it and says in words what has become of it. */
   order(order: Order): Promise<string>;
   setUp(up: boolean): Promise<void>;
-  /** What it has taken since it was last set up: each order once, however often it came. */
+  /** What it has taken: each order once, however often it came. */
   delivered(): Promise<readonly string[]>;
 }
 
 export function createShop(): Shop {
   const id = `order-${idOfBrowser()}`;
-  let isOpen = false;
-  let taken: ReadonlyMap<string, string> = new Map();
-
-  async function look(): Promise<void> {
-    if (isOpen) taken = new Map([...taken, ...(await takenBy(id))]);
-  }
-
   return {
     async order(order) {
       let answer: Response;
@@ -39,32 +32,21 @@ export function createShop(): Shop {
       if (answer.status === 202) return 'The server cannot be reached. The order is kept, and will be delivered.';
       return answer.ok ? 'Ordered.' : `The server says no: ${answer.status}.`;
     },
-    async setUp(isUp) {
-      // What it does from now on makes it forget what it was asked.
-      await look();
-      await setPlan(id, [isUp ? { status: 201, body: 'taken' } : { reset: 'headers' }]);
-      isOpen = isUp;
-    },
+    // By its weather, not by a plan, which would make it forget what it has taken.
+    setUp: (isUp) => setWeather(id, [{ forMs: 1, step: isUp ? { status: 201, body: 'taken' } : { reset: 'headers' } }]),
     async delivered() {
-      await look();
-      return [...taken.values()];
+      const hits: readonly HitReport[] = await (await fetch(`/wire-control/hits/${id}`)).json();
+      // What it has hung up on was not answered whole.
+      return [...new Map(hits.filter(({ complete }) => complete).map(toOrder)).values()];
     },
   };
 }
 
 /** By key: an order that came twice has the same. */
-async function takenBy(id: string): Promise<ReadonlyMap<string, string>> {
-  try {
-    const hits: readonly HitReport[] = await (await fetch(`/wire-control/hits/${id}`)).json();
-    const orders = hits.map(({ headers, url, at }): [string, string] => {
-      const key = headers.find(([name]) => name.toLowerCase() === 'idempotency-key')?.[1] ?? String(at);
-      const { searchParams } = new URL(url, location.origin);
-      return [key, `${searchParams.get('cups')} × ${searchParams.get('tea')}`];
-    });
-    return new Map(orders);
-  } catch {
-    return new Map();
-  }
+function toOrder({ headers, url, at }: HitReport): [key: string, order: string] {
+  const key = headers.find(([name]) => name.toLowerCase() === 'idempotency-key')?.[1] ?? String(at);
+  const { searchParams } = new URL(url, location.origin);
+  return [key, `${searchParams.get('cups')} × ${searchParams.get('tea')}`];
 }
 
 /** The same after a reload and in the installed app: what was kept is for this address. */

@@ -4,11 +4,13 @@ import { createLaneView } from './lane-view.ts';
 import { type Run, startRun } from './run.ts';
 import { LANES, type Scene } from './scene.ts';
 import { MOODS, SCENES } from './scenes.ts';
-import { openTabs } from './tabs.ts';
+import { openTabs, type Tabs } from './tabs.ts';
 import { figuresOf } from './tally.ts';
 
 /** Scenes to be played by a click, and traffic by hand, in three lanes. */
 export interface ScenePanel {
+  /** Whoever clicks before the server's log is heard would see too few hits. */
+  enable(): void;
   hit(hit: HitEvent): void;
 }
 
@@ -20,7 +22,7 @@ export interface ScenePanelOptions {
 }
 
 /** `?seconds=4` plays scenes of that length. */
-const lengthMs = Number(new URLSearchParams(location.search).get('seconds') ?? 20) * 1_000;
+const lengthMs = (Number(new URLSearchParams(location.search).get('seconds')) || 20) * 1_000;
 /** Traffic by hand ends by itself, should somebody forget it. */
 const BY_HAND_MS = 120_000;
 
@@ -37,22 +39,28 @@ export function createScenePanel({ session, forget }: ScenePanelOptions): SceneP
   const views = LANES.map((lane) => createLaneView(lane));
   byId('ways', HTMLElement).append(...views.map(({ element }) => element));
   let run: Run | undefined;
+  let stopping = false;
   let runs = 0;
   let planned = false;
 
   const buttons = SCENES.map((scene) => {
     const button = make('button', 'scene', make('strong', '', scene.name), make('span', '', scene.story));
     button.type = 'button';
+    button.disabled = true;
     button.dataset.scene = scene.id;
     button.addEventListener('click', () => void play(scene, button));
     return button;
   });
   byId('scene-buttons', HTMLElement).append(...buttons.map((button) => make('li', '', button)));
   byHand.addEventListener('click', () => void play(handmade(), byHand));
-  stop.addEventListener('click', () => run?.stop());
+  stop.addEventListener('click', () => {
+    stopping = true;
+    run?.stop();
+  });
   moods.addEventListener('change', () => {
     const phase = MOODS[mood()];
-    if (run) void run.change(phase);
+    // Without its server the run is over soon, and says so.
+    run?.change(phase).catch(() => {});
   });
 
   const mood = (): Mood => {
@@ -72,12 +80,15 @@ export function createScenePanel({ session, forget }: ScenePanelOptions): SceneP
     const perSecond = Number(byId('rate', HTMLSelectElement).value);
     const tabCount = Number(byId('tabs', HTMLSelectElement).value);
     setBusy(button);
+    stopping = false;
+    run = undefined;
     section.dataset.state = 'playing';
     setText(story, scene.expect);
     setText(status, `${scene.name}: opening ${tabCount === 1 ? 'no other tab' : `${tabCount} tabs`} …`);
+    let tabs: Tabs | undefined;
     try {
       await forget();
-      const tabs = await openTabs(tabCount);
+      tabs = await openTabs(tabCount);
       runs += 1;
       const id = `${session}-${runs}`;
       run = await startRun({
@@ -89,10 +100,13 @@ export function createScenePanel({ session, forget }: ScenePanelOptions): SceneP
       });
       section.dataset.ids = JSON.stringify(run.ids);
       section.dataset.startedAt = String(run.startedAt);
+      // While its tabs were opened, there was nothing to stop yet.
+      if (stopping) run.stop();
       moods.disabled = button !== byHand;
       await watch(run, scene);
       setText(status, verdict(run, scene));
     } catch {
+      tabs?.close();
       setText(status, 'The misbehaving server does not answer. It is part of npm start.');
     }
     section.dataset.state = 'over';
@@ -147,6 +161,9 @@ export function createScenePanel({ session, forget }: ScenePanelOptions): SceneP
   }
 
   return {
+    enable() {
+      for (const button of [...buttons, byHand]) button.disabled = false;
+    },
     hit: (hit) => run?.hit(hit),
   };
 }

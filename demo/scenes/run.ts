@@ -88,17 +88,19 @@ export async function startRun({ phases, perSecond, tabs, ids, onChange }: RunOp
       if (lane !== undefined) change(lane, (tally) => withHit(tally, at - startedAt, status));
     },
     async change(phase) {
+      if (stopped || elapsedMs() >= lengthMs) return;
       const last = bands.at(-1);
       const now = elapsedMs();
       if (last !== undefined && last.untilMs > now) bands.splice(-1, 1, { ...last, untilMs: now });
       if (phase.trouble !== undefined) bands.push({ fromMs: now, untilMs: lengthMs, trouble: phase.trouble });
-      await tell([phase]);
       onChange();
+      await tell([phase]);
     },
     stop() {
       if (stopped) return;
       stopped = true;
-      void tell([{ forMs: 1 }]);
+      // A server that is not there any more has nothing to be told.
+      tell([{ forMs: 1 }]).catch(() => {});
       tabs.close();
     },
     ended: play(),

@@ -5,6 +5,8 @@ export interface Tally {
   readonly sent: number;
   readonly good: number;
   readonly bad: number;
+  /** Neither: it was called off. */
+  readonly stopped: number;
   /** Of what is over, in milliseconds. */
   readonly tookMs: readonly number[];
   readonly hits: number;
@@ -19,13 +21,13 @@ export interface Second {
   readonly good: number;
 }
 
-export const EMPTY: Tally = { sent: 0, good: 0, bad: 0, tookMs: [], hits: 0, load: [] };
+export const EMPTY: Tally = { sent: 0, good: 0, bad: 0, stopped: 0, tookMs: [], hits: 0, load: [] };
 
 export const withSent = (tally: Tally): Tally => ({ ...tally, sent: tally.sent + 1 });
 
-/** What was called off counts for nothing. */
+/** What was called off is no success and no failure; the server was asked for it all the same. */
 export function withGot(tally: Tally, { ok, tookMs, stopped }: Got): Tally {
-  if (stopped) return { ...tally, sent: tally.sent - 1 };
+  if (stopped) return { ...tally, stopped: tally.stopped + 1 };
   return {
     ...tally,
     good: tally.good + (ok ? 1 : 0),
@@ -45,7 +47,7 @@ export function withHit(tally: Tally, afterMs: number, status: number | null): T
   return { ...tally, hits: tally.hits + 1, load };
 }
 
-export const openOf = ({ sent, good, bad }: Tally): number => sent - good - bad;
+export const openOf = ({ sent, good, bad, stopped }: Tally): number => sent - good - bad - stopped;
 
 /** In words, `–` for what is not known. */
 export function figuresOf({ sent, good, bad, tookMs, hits, load }: Tally) {

@@ -1,14 +1,17 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { LayerEvent, LayerStatus, OutboxItem } from '../protocol/index.js';
+import { type Asking, createAsking } from './asking.js';
 import { counters } from './counters-view.js';
+import { dockPx, pill, resizer } from './dock-view.js';
 import { createFeed } from './feed.js';
 import { icon, logo } from './icons.js';
+import { rowByKey, tabByKey } from './keys.js';
 import { type Align, inView } from './layout.js';
-import { ALL, EMPTY, eventsOf, type Filter, filtered, MOST_EVENTS, type Model, type Row, withEvents } from './model.js';
+import { ALL, EMPTY, eventsOf, type Filter, filtered, heardOf, type Model, type Row, withEvents } from './model.js';
 import { isTroubled, origins } from './origins-view.js';
 import { isPending, outbox } from './outbox-view.js';
 import { requests } from './requests-view.js';
-import { download, remember, remembered } from './saved.js';
+import { download, remember, remembered, withoutAnswer } from './saved.js';
 import type { DevtoolsLine } from './show.js';
 import { styles } from './style.js';
 
@@ -28,12 +31,11 @@ const TALL_ROW_PX = 50;
 /** Whatever is drawn to time is drawn again after this long, while it goes on; */
 const TICK_MS = 100;
 const CALM_TICK_MS = 1_000;
-/** The worker is asked no more often than this, and not at all by a list of requests at which nothing happens. */
+/** The worker is asked this often, and not at all by a list of requests at which nothing happens. */
 const ASK_MS = 1_000;
 const ASK_SOON_MS = 250;
 /** So long a second click on Clear counts. */
 const SURE_MS = 4_000;
-const LEAST_PX = 160;
 
 class Devtools extends LitElement {
   static override properties = {
@@ -46,7 +48,7 @@ class Devtools extends LitElement {
     filter: { state: true },
     align: { state: true },
     selected: { state: true },
-    paused: { state: true },
+    frozen: { state: true },
     status: { state: true },
     items: { state: true },
     clearing: { state: true },
@@ -65,7 +67,8 @@ class Devtools extends LitElement {
   declare filter: Filter;
   declare align: Align;
   declare selected: string | undefined;
-  declare paused: boolean;
+  /** What is shown while the display is paused, and as of when. */
+  declare frozen: { readonly model: Model; readonly at: number } | undefined;
   declare status: LayerStatus | undefined;
   declare items: readonly OutboxItem[] | undefined;
   declare clearing: boolean;
@@ -73,22 +76,24 @@ class Devtools extends LitElement {
   declare trackPx: number;
   declare heightPx: number;
 
-  /** What came while the display was paused. */
-  #backlog: LayerEvent[] = [];
-  #pausedAt = 0;
   /** Does something go on in view? */
   #moves = false;
+  readonly #asking: Asking = createAsking(
+    () => this.#ask(),
+    () => this.#isSeen(),
+  );
   #endFeed: (() => void) | undefined;
   /** Whose feed that is. */
   #heard: DevtoolsLine | undefined;
   #tick: ReturnType<typeof setTimeout> | undefined;
-  #ask: ReturnType<typeof setTimeout> | undefined;
-  #askedAt = 0;
+  #sure: ReturnType<typeof setTimeout> | undefined;
   /** The list follows what comes as long as its end is in view. */
   #follows = true;
   #filtered: { of: readonly Row[]; by: Filter; rows: readonly Row[] } = { of: [], by: ALL, rows: [] };
   #sizes: ResizeObserver | undefined;
   #frame = 0;
+  /** What had the focus before it was drawn anew. */
+  #focused: Element | undefined;
 
   constructor() {
     super();
@@ -98,7 +103,6 @@ class Devtools extends LitElement {
     this.tab = 'requests';
     this.filter = ALL;
     this.align = 'start';
-    this.paused = false;
     this.clearing = false;
     this.widthPx = 1_000;
     this.trackPx = 300;
@@ -112,7 +116,7 @@ class Devtools extends LitElement {
       this.open = open;
       this.heightPx = heightPx;
     }
-    this.#sizes = new ResizeObserver(() => this.#measure());
+    this.#sizes = new ResizeObserver(this.#resized);
     this.#sizes.observe(this);
     this.#listen();
     document.addEventListener('visibilitychange', this.#wake);
@@ -124,13 +128,16 @@ class Devtools extends LitElement {
     this.#endFeed = undefined;
     this.#sizes?.disconnect();
     clearTimeout(this.#tick);
-    clearTimeout(this.#ask);
+    this.#asking.stop();
+    clearTimeout(this.#sure);
+    this.clearing = false;
     cancelAnimationFrame(this.#frame);
     document.removeEventListener('visibilitychange', this.#wake);
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('retries') && this.isConnected && this.retries !== this.#heard) this.#listen();
+    this.#focused = this.renderRoot?.querySelector('.view :focus') ?? undefined;
   }
 
   protected override updated(changed: PropertyValues<this>): void {
@@ -140,21 +147,24 @@ class Devtools extends LitElement {
       this.#follows ||= this.tab !== 'requests';
     }
     const grid = this.#grid();
+    // An entry that is gone takes its buttons with it.
+    if (this.#focused?.isConnected === false) (grid ?? this.renderRoot.querySelector<HTMLElement>('#view'))?.focus();
     if (grid && this.#follows && this.selected === undefined) grid.scrollTop = grid.scrollHeight;
     this.#measure();
     this.#schedule();
   }
 
   protected override render(): TemplateResult {
-    if (this.docked && !this.open) return this.#pill();
+    if (this.docked && !this.open) return pill(this.#going(), () => this.#setOpen(true));
+    const unseen = heardOf(this.model) - heardOf(this.#shown());
     return html`<section class="panel ${this.#isNarrow() ? 'is-narrow' : ''} ${this.docked ? 'is-docked' : ''}" aria-label="steadfetch devtools"
-        .style=${this.docked ? `height:${this.heightPx}px` : ''}>
-      ${this.docked ? this.#resizer() : nothing}
+        .style=${this.docked ? `height:${dockPx(this.heightPx)}px` : ''}>
+      ${this.docked ? resizer(dockPx(this.heightPx), this.#onResize) : nothing}
       <header class="bar">
         <h2>${logo}<span>steadfetch</span>${this.#connection()}</h2>
         <div role="tablist" aria-label="Views" @keydown=${this.#onTabKey}>${TABS.map((tab) => this.#tabOf(tab))}</div>
         <div class="actions">
-          ${this.#action(this.paused ? 'play' : 'pause', this.paused ? `Resume${this.#backlog.length > 0 ? ` (${this.#backlog.length})` : ''}` : 'Pause', this.#onPause, this.paused)}
+          ${this.#action(this.frozen ? 'play' : 'pause', this.frozen ? `Resume${unseen > 0 ? ` (${unseen})` : ''}` : 'Pause', this.#onPause, this.frozen !== undefined)}
           ${this.#action('clear', 'Clear', this.#onClear)}
           ${this.#action('save', 'Export', this.#onExport)}
           ${this.docked ? this.#action('down', 'Collapse', () => this.#setOpen(false)) : nothing}
@@ -165,7 +175,7 @@ class Devtools extends LitElement {
   }
 
   #view(): TemplateResult {
-    const now = this.paused ? this.#pausedAt : Date.now();
+    const now = this.frozen?.at ?? Date.now();
     const { status, items, clearing } = this;
     switch (this.tab) {
       case 'requests':
@@ -192,6 +202,7 @@ class Devtools extends LitElement {
   }
 
   #requests(now: number): TemplateResult {
+    const shown = this.#shown();
     const rows = this.#rows();
     const grid = this.#grid();
     const rowPx = this.#rowPx();
@@ -203,14 +214,15 @@ class Devtools extends LitElement {
     return requests({
       rows,
       ...view,
-      total: this.model.rows.length,
-      forgotten: this.model.forgotten,
+      total: shown.rows.length,
+      forgotten: shown.forgotten,
       rowPx,
       trackPx: this.trackPx,
       now,
       align: this.align,
       filter: this.filter,
-      origins: [...new Set(this.model.rows.map(({ origin }) => origin))],
+      // The chosen one stays to be seen when its rows are gone.
+      origins: [...new Set([this.filter.origin, ...shown.rows.map(({ origin }) => origin)].filter(Boolean))],
       selected: this.selected,
       connected: this.retries !== undefined,
       narrow: this.#isNarrow(),
@@ -227,12 +239,14 @@ class Devtools extends LitElement {
   }
 
   #rows(): readonly Row[] {
-    const { rows } = this.model;
+    const { rows } = this.#shown();
     if (this.#filtered.of !== rows || this.#filtered.by !== this.filter) {
       this.#filtered = { of: rows, by: this.filter, rows: filtered(rows, this.filter) };
     }
     return this.#filtered.rows;
   }
+
+  #shown = (): Model => this.frozen?.model ?? this.model;
 
   #connection(): TemplateResult {
     const { retries } = this;
@@ -251,7 +265,7 @@ class Devtools extends LitElement {
 
   #badge(tab: Tab): number {
     const now = Date.now();
-    if (tab === 'requests') return this.model.rows.length;
+    if (tab === 'requests') return this.#shown().rows.length;
     if (tab === 'origins') return (this.status?.origins ?? []).filter((origin) => isTroubled(origin, now)).length;
     return tab === 'outbox' ? (this.items ?? []).filter(isPending).length : 0;
   }
@@ -260,38 +274,12 @@ class Devtools extends LitElement {
     return html`<button type="button" class="plain ${isOn ? 'is-on' : ''}" aria-label=${words} title=${words} @click=${onClick}>${icon(name)}<span>${words}</span></button>`;
   }
 
-  #pill(): TemplateResult {
-    const going = this.model.rows.filter(({ state, kind }) => state === 'going-on' && kind === 'request').length;
-    return html`<button type="button" class="pill" aria-expanded="false" @click=${() => this.#setOpen(true)}>${logo}<span>steadfetch</span>
-      ${going > 0 ? html`<span class="badge busy">${going} going on</span>` : nothing}</button>`;
-  }
+  #going = (): number => this.model.rows.filter(({ state, kind }) => state === 'going-on' && kind === 'request').length;
 
-  #resizer(): TemplateResult {
-    return html`<div class="resizer" role="separator" aria-orientation="horizontal" aria-label="Height of the panel" tabindex="0"
-      aria-valuemin=${LEAST_PX} aria-valuemax=${this.#mostPx()} aria-valuenow=${Math.round(this.heightPx)}
-      @pointerdown=${this.#onGrip} @keydown=${(event: KeyboardEvent) => {
-        const by = { ArrowUp: 24, ArrowDown: -24 }[event.key];
-        if (by === undefined) return;
-        event.preventDefault();
-        this.#resize(this.heightPx + by);
-      }}></div>`;
-  }
-
-  #onGrip = (event: PointerEvent): void => {
-    const grip = event.currentTarget as HTMLElement;
-    const from = this.heightPx + event.clientY;
-    grip.setPointerCapture(event.pointerId);
-    const move = ({ clientY }: PointerEvent) => this.#resize(from - clientY);
-    grip.addEventListener('pointermove', move);
-    grip.addEventListener('lostpointercapture', () => grip.removeEventListener('pointermove', move), { once: true });
+  #onResize = (heightPx: number): void => {
+    this.heightPx = heightPx;
+    remember({ heightPx });
   };
-
-  #resize(heightPx: number): void {
-    this.heightPx = Math.max(LEAST_PX, Math.min(heightPx, this.#mostPx()));
-    remember({ heightPx: this.heightPx });
-  }
-
-  #mostPx = (): number => Math.max(LEAST_PX, Math.round(innerHeight * 0.9));
 
   #setOpen(open: boolean): void {
     this.open = open;
@@ -308,9 +296,8 @@ class Devtools extends LitElement {
   }
 
   #onTabKey = (event: KeyboardEvent): void => {
-    const at = TABS.indexOf(this.tab);
-    const to = { ArrowRight: at + 1, ArrowLeft: at - 1 + TABS.length, Home: 0, End: TABS.length - 1 }[event.key];
-    const tab = to === undefined ? undefined : TABS[to % TABS.length];
+    const to = tabByKey(event.key, TABS.indexOf(this.tab), TABS.length);
+    const tab = to === undefined ? undefined : TABS[to];
     if (tab === undefined) return;
     event.preventDefault();
     this.#show(tab);
@@ -322,17 +309,9 @@ class Devtools extends LitElement {
     if (event.key === 'Escape') this.#select(undefined);
     const at = rows.findIndex(({ key }) => key === this.selected);
     const page = Math.max(1, Math.floor((this.#grid()?.clientHeight ?? 0) / this.#rowPx()) - 2);
-    const to = {
-      ArrowDown: at + 1,
-      ArrowUp: at < 0 ? rows.length - 1 : at - 1,
-      Home: 0,
-      End: rows.length - 1,
-      PageDown: at + page,
-      PageUp: at - page,
-    }[event.key];
-    if (to === undefined || rows.length === 0) return;
+    const index = rowByKey(event.key, at, rows.length, page);
+    if (index === undefined) return;
     event.preventDefault();
-    const index = Math.max(0, Math.min(to, rows.length - 1));
     this.#select(rows[index]?.key);
     this.#reveal(index);
   };
@@ -370,23 +349,19 @@ class Devtools extends LitElement {
   };
 
   #onPause = (): void => {
-    this.paused = !this.paused;
-    this.#pausedAt = Date.now();
-    if (this.paused) return;
-    this.model = withEvents(this.model, this.#backlog);
-    this.#backlog = [];
+    this.frozen = this.frozen ? undefined : { model: this.model, at: Date.now() };
     this.#wake();
   };
 
   #onClear = (): void => {
     this.model = EMPTY;
-    this.#backlog = [];
+    if (this.frozen) this.frozen = { ...this.frozen, model: EMPTY };
     this.selected = undefined;
     this.#follows = true;
   };
 
   #onExport = async (): Promise<void> => {
-    await this.#refresh();
+    await this.#asking.now();
     const { retries, status, items, model } = this;
     download({
       format: 'steadfetch-events',
@@ -396,73 +371,67 @@ class Devtools extends LitElement {
       ...(retries?.workerVersion === undefined ? {} : { workerVersion: retries.workerVersion }),
       forgotten: model.forgotten,
       ...(status && { status }),
-      ...(items && { outbox: items }),
-      events: [...eventsOf(model), ...this.#backlog],
+      ...(items && { outbox: items.map(withoutAnswer) }),
+      events: eventsOf(model),
     });
   };
 
-  #onClearOutbox = (): void => {
-    if (this.clearing) {
-      this.clearing = false;
-      this.#do((line) => line.outbox.clear());
-      return;
-    }
-    this.clearing = true;
-    setTimeout(() => {
+  #onClearOutbox = ({ detail }: MouseEvent): void => {
+    // Whoever clicks twice by habit has not read what the button says now.
+    if (detail > 1) return;
+    clearTimeout(this.#sure);
+    if (this.clearing) this.#do((line) => line.outbox.clear());
+    this.clearing = !this.clearing;
+    if (!this.clearing) return;
+    this.#sure = setTimeout(() => {
       this.clearing = false;
     }, SURE_MS);
   };
 
   #do(what: (line: DevtoolsLine) => Promise<unknown>): void {
     const line = this.retries;
-    if (line) void what(line).then(() => this.#refresh());
+    if (line) void what(line).then(() => this.#asking.now());
   }
 
   #listen(): void {
     this.#endFeed?.();
     this.#heard = this.retries;
     this.#endFeed = this.retries && createFeed(this.retries, this.#hear);
-    void this.#refresh();
+    void this.#asking.now();
   }
 
   #hear = (events: readonly LayerEvent[]): void => {
-    if (this.paused) {
-      this.#backlog = [...this.#backlog, ...events].slice(-MOST_EVENTS);
-      this.requestUpdate();
-      return;
-    }
     this.model = withEvents(this.model, events);
-    this.#askIn(ASK_SOON_MS);
+    if (!this.frozen) this.#asking.within(ASK_SOON_MS);
   };
 
   #wake = (): void => {
-    if (!document.hidden) this.#askIn(0);
+    if (!this.frozen && this.retries) this.#asking.within(0);
   };
 
-  #askIn(ms: number): void {
-    if (this.paused || !this.retries) return;
-    const dueMs = Math.max(ms, this.#askedAt + ASK_SOON_MS - Date.now());
-    this.#ask ??= setTimeout(() => void this.#refresh(), dueMs);
-  }
+  #resized = (): void => {
+    this.#measure();
+    this.requestUpdate();
+    this.#wake();
+  };
 
-  /** Asks the worker. That keeps it alive, so it is done only where somebody looks, or something has happened. */
-  async #refresh(): Promise<void> {
-    clearTimeout(this.#ask);
+  /** Is there anybody who could look? */
+  #isSeen = (): boolean =>
+    this.isConnected && !document.hidden && (this.open || !this.docked) && this.getClientRects().length > 0;
+
+  async #ask(): Promise<number | undefined> {
     const line = this.retries;
-    this.#askedAt = Date.now();
     const [status, items] = await Promise.all([line?.status(), line?.outbox.list()]);
-    this.#ask = undefined;
-    if (line !== this.retries) return;
+    if (line !== this.retries) return undefined;
     this.status = status;
     this.items = items;
-    const looks = this.isConnected && this.tab !== 'requests' && (this.open || !this.docked) && !document.hidden;
-    if (looks) this.#askIn(ASK_MS);
+    return this.tab === 'requests' || this.frozen || !line ? undefined : ASK_MS;
   }
 
   /** Draws again while something that is in view goes on. */
   #schedule(): void {
     clearTimeout(this.#tick);
-    if (this.paused || document.hidden || (this.docked && !this.open)) return;
+    if (this.frozen || !this.#isSeen()) return;
     const moves = this.tab === 'requests' ? this.#moves : this.tab !== 'counters';
     if (!moves) return;
     const calm = this.tab !== 'requests' || matchMedia('(prefers-reduced-motion: reduce)').matches;

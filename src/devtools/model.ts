@@ -81,6 +81,9 @@ export function withEvents(model: Model, events: readonly LayerEvent[], most = M
   };
 }
 
+/** How many events there were, those that had to go included. */
+export const heardOf = ({ size, forgotten }: Model): number => size + forgotten;
+
 /** Every event that is kept, in the order in which they came. */
 export function eventsOf({ rows, order }: Model): LayerEvent[] {
   const left = new Map(rows.map(({ key, events }) => [key, events.values()]));

@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
 import type { LayerStatus, OriginStatus } from '../protocol/index.js';
 import { countdown, hostOf } from './words.js';
 
@@ -15,7 +16,12 @@ export function origins(view: OriginsView): TemplateResult {
   if (status.origins.length === 0) {
     return html`<p class="empty">All is well.<br>Budgets are full, nothing is held, every circuit is closed.</p>`;
   }
-  return html`<ul class="cards">${status.origins.map((origin) => card(origin, view))}</ul>`;
+  // By key: a card that goes must not leave its focused button to another origin.
+  return html`<ul class="cards">${repeat(
+    status.origins,
+    ({ origin, group }) => `${origin} ${group}`,
+    (origin) => card(origin, view),
+  )}</ul>`;
 }
 
 /** Does somebody have to wait because of it? */

@@ -11,7 +11,7 @@ export interface OutboxView {
   readonly clearing: boolean;
   onRetry(id?: string): void;
   onCancel(id: string): void;
-  onClear(): void;
+  onClear(event: MouseEvent): void;
 }
 
 export function outbox(view: OutboxView): TemplateResult {

@@ -112,7 +112,7 @@ function line(row: Row, index: number, view: RequestsView, scale: ReturnType<typ
 
 function details(row: Row, { onSelect, now }: RequestsView): TemplateResult {
   const { words, tone } = stateOf(row, now);
-  return html`<section class="details" aria-label="Why" tabindex="0">
+  return html`<section class="details" aria-label="Why" tabindex="0" @keydown=${({ key }: KeyboardEvent) => key === 'Escape' && onSelect(undefined)}>
     <header>
       <h3>${row.method ? html`<span class="method">${row.method}</span> ` : nothing}${subjectOf(row)}</h3>
       <button type="button" class="plain" aria-label="Close" @click=${() => onSelect(undefined)}>${icon('close')}</button>

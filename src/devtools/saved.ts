@@ -10,9 +10,12 @@ export interface Saved {
   /** Events that had to make room for these. */
   readonly forgotten: number;
   readonly status?: LayerStatus;
-  readonly outbox?: readonly OutboxItem[];
+  /** Without what their servers have answered: a file that is passed on holds no bodies. */
+  readonly outbox?: readonly Omit<OutboxItem, 'answer'>[];
   readonly events: readonly LayerEvent[];
 }
+
+export const withoutAnswer = ({ answer: _, ...item }: OutboxItem): Omit<OutboxItem, 'answer'> => item;
 
 export function download(saved: Saved): void {
   const url = URL.createObjectURL(new Blob([JSON.stringify(saved, null, 2)], { type: 'application/json' }));

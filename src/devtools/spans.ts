@@ -1,4 +1,5 @@
-import type { LayerEvent, OriginNotice, OutboxNotice, RequestEvent } from '../protocol/index.js';
+import type { WaitBy } from '../policy/index.js';
+import type { LayerEvent, OriginNotice, OutboxNotice, RequestEvent, WaitCause } from '../protocol/index.js';
 import type { Row } from './model.js';
 
 /** A stretch of time of a row, or a moment of it (`from` is `to`), to be drawn. */
@@ -97,7 +98,7 @@ function ofRequest(events: readonly RequestEvent[]): readonly Span[] {
       case 'retry-scheduled': {
         const { cause, status, delayMs, by } = event;
         if (cause !== 'timeout') land(at, 'bad', status === undefined ? 'no answer' : `got ${status}`, labelOf(status));
-        wait = { from: at, to: at + delayMs, tone: by === 'backoff' ? 'backoff' : 'asked', name: NAMES[by] };
+        wait = { from: at, to: at + delayMs, tone: by === 'backoff' ? 'backoff' : 'asked', name: NAMES[by] ?? by };
         waits.push(wait);
         break;
       }
@@ -116,7 +117,7 @@ function ofRequest(events: readonly RequestEvent[]): readonly Span[] {
         wait = {
           from: at,
           tone: cause === 'circuit' ? 'parked' : cause === 'hold' ? 'asked' : 'offline',
-          name: NAMES[cause],
+          name: NAMES[cause] ?? cause,
         };
         waits.push(wait);
         break;
@@ -176,7 +177,7 @@ const NAMES = {
   offline: 'offline',
   hold: 'held',
   circuit: 'parked',
-} as const;
+} as const satisfies Readonly<Record<WaitBy | WaitCause, string>>;
 
 function moment({ type, at }: LayerEvent, lane: 0 | 1 = 0): Span {
   return { tone: 'moment', from: at, to: at, lane, title: type.replaceAll('-', ' ') };

@@ -65,6 +65,8 @@ export const styles = css`
     font: 13px / 1.4 system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
     font-variant-numeric: tabular-nums;
     text-align: start;
+    /* Its words are English, and its time goes from left to right, in whichever page. */
+    direction: ltr;
     letter-spacing: normal;
     text-transform: none;
   }
@@ -820,6 +822,24 @@ export const styles = css`
   }
   .reasons strong {
     text-align: end;
+  }
+
+  /* Where the system has the colours, backgrounds are gone and what was transparent is not. */
+  @media (forced-colors: active) {
+    [role="tab"] {
+      border-bottom-color: Canvas;
+    }
+    [role="tab"][aria-selected="true"] {
+      border-bottom-color: Highlight;
+    }
+    .body .cells.is-selected {
+      outline: 2px solid Highlight;
+      outline-offset: -2px;
+    }
+    .mark,
+    .resizer::after {
+      forced-color-adjust: none;
+    }
   }
 
   /* Narrow */

@@ -78,8 +78,7 @@ test.describe('each scene’s figures are those of the server', () => {
       await page.getByLabel('from', { exact: true }).selectOption(tabs);
       await play(page, name);
       const { none, naive, steadfetch } = await expectFigures(page, demo);
-      expect(steadfetch.good).toBeGreaterThanOrEqual(naive.good);
-      // In a server's recovery immediate retries may cost more than they bring.
+      // Who of the others does better depends on how long a busy machine takes for three attempts.
       expect(naive.hits).toBeGreaterThanOrEqual(none.hits);
       if (name !== 'Slow 2 %') {
         expect(none.good).toBeLessThan(none.sent);
@@ -130,6 +129,62 @@ test('all of it goes by keyboard, and a scene can be stopped', async ({ open }) 
   for (const id of ['send-1', 'send-10', 'download-start']) await tabTo(id);
 });
 
+test('a scene that is stopped, while it plays or before it does, says what the server has seen of it', async ({
+  open,
+  demo,
+}) => {
+  const page = await openScenes(open, 20);
+  const state = page.locator('#scenes');
+  await page.getByLabel('from', { exact: true }).selectOption('20 tabs');
+  // By script: the second click comes before the tabs are open.
+  await page.evaluate(() => {
+    for (const id of ['by-hand', 'by-hand', 'scene-stop']) document.getElementById(id)?.click();
+  });
+  await expect(state).toHaveAttribute('data-state', 'over', { timeout: 20_000 });
+  await expect(page.locator('iframe')).toHaveCount(0);
+
+  await page.getByLabel('from', { exact: true }).selectOption('5 tabs');
+  await page.getByRole('radio', { name: 'down' }).check();
+  await page.getByRole('button', { name: 'Run until stopped' }).click();
+  const total = lane(page, 'steadfetch').locator('.total');
+  await expect(total).toContainText(/^[1-9]\d+ hits at the server for [1-9]\d+ requests$/);
+  await page.locator('#scene-stop').click();
+  await expect(state).toHaveAttribute('data-state', 'over', { timeout: 20_000 });
+  const words = await total.textContent();
+  const [, hits = 0, sent = 0] = (/^(\d+) hits at the server for (\d+) requests$/.exec(words ?? '') ?? []).map(Number);
+  const wires = JSON.parse((await state.getAttribute('data-ids')) ?? '');
+  await expect.poll(() => demo.server.hits(wires.steadfetch).length).toBeGreaterThanOrEqual(hits);
+  // What is parked has been asked for, too.
+  const asked = new Set(demo.server.hits(wires.steadfetch).map(({ url }) => url)).size;
+  expect(sent).toBeGreaterThanOrEqual(asked);
+  // Over is over: what the servers are from now on changes nothing in the charts.
+  const picture = () =>
+    page.locator('.way-none canvas').evaluate(async (canvas) => {
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      return (canvas as HTMLCanvasElement).toDataURL();
+    });
+  const before = await picture();
+  await page.getByRole('radio', { name: 'cut off' }).check();
+  expect((await picture()) === before).toBe(true);
+});
+
+test('one by one: each lane’s score is what its page got and what the server was asked', async ({ open, demo }) => {
+  const page = await openScenes(open);
+  // The first request is sent by itself.
+  await expect(page.locator('#events')).toContainText('Done:', { timeout: 20_000 });
+  const seen = new Set(demo.server.hits().map(({ id }) => id));
+  await page.getByRole('radio', { name: 'Connection reset once' }).check();
+  await page.getByRole('button', { name: 'Send 10' }).click();
+  await expect(page.locator('#events')).toContainText('of 10 succeeded with', { timeout: 20_000 });
+  for (const name of ['bare', 'with']) {
+    const hits = demo.server.hits().filter(({ id }) => id.startsWith(`${name}-`) && !seen.has(id));
+    const good = new Set(hits.flatMap(({ id }) => demo.good(id)).map(({ id }) => id)).size;
+    const score = page.locator(`#lane-${name} .score dd`);
+    await expect(score).toHaveText([String(good), String(10 - good), String(hits.length)]);
+    await expect(page.locator(`#lane-${name} .rows > li`)).toHaveCount(10);
+  }
+});
+
 test('a download that is cut five times has the right digest, and without steadfetch it has not', async ({ open }) => {
   const page = await openScenes(open);
   await page.getByRole('button', { name: 'Download 24 MiB' }).click();
@@ -150,7 +205,14 @@ test('orders are kept while the server or the network is away, and delivered onc
   };
   await expect(page.locator('#order-status')).toHaveText('Ready. Nothing that you order is lost.', { timeout: 20_000 });
   const delivered = page.locator('#delivered li');
-  await order('Assam');
+  await page.getByLabel('Tea', { exact: true }).selectOption('Assam');
+  await page.getByRole('button', { name: 'Order', exact: true }).evaluate((button) => {
+    for (const _ of 'twice') (button as HTMLButtonElement).click();
+  });
+  await expect(delivered).toHaveText(['2 × Assam']);
+  await page.reload();
+  await expect(page.locator('#submit')).toBeEnabled({ timeout: 20_000 });
+  // What the server has, it still has.
   await expect(delivered).toHaveText(['2 × Assam']);
 
   await page.getByRole('radio', { name: 'is away' }).check();
@@ -160,6 +222,7 @@ test('orders are kept while the server or the network is away, and delivered onc
   await page.getByRole('radio', { name: 'takes orders' }).check();
   await page.getByRole('button', { name: 'Send now' }).click();
   await expect(page.locator('#outbox li')).toHaveCount(0);
+  await expect(page.locator('#outbox-title')).toBeFocused();
   await expect(delivered).toHaveText(['2 × Sencha', '2 × Assam']);
 
   await context.setOffline(true);

@@ -382,3 +382,215 @@ test('an element of the page’s own, there before its code, is no dock', async 
   await expect(page.locator('steadfetch-devtools')).toHaveCSS('position', 'static');
   await expect(page.locator('steadfetch-status')).toHaveAttribute('state', 'quiet');
 });
+
+test('whatever is told, the panel shows it as text and goes on', async ({ page, site }) => {
+  await page.goto(site.url);
+  const html = '<img src=x onerror="window.pwned = true"><script>window.pwned = true</script>';
+  const faults: string[] = [];
+  page.on('pageerror', ({ message }) => faults.push(message));
+  await page.evaluate(
+    async ({ url, html }) => {
+      const { fakeLine, manyEvents } = (await import(url)) as Module;
+      const now = Date.now();
+      const about = { id: 'a', at: now, method: html, url: `https://a.test/${html}`, group: html, elapsedMs: 10 };
+      const told = [
+        { type: 'recovered', ...about, attempts: 2, status: 200 },
+        // Over before it began, of another day, told twice, and of nobody's protocol.
+        { type: 'retry-scheduled', ...about, attempt: 1, delayMs: -5, cause: html, by: html },
+        { type: 'recovered', ...about, at: now - 86_400_000, attempts: 2, status: 200 },
+        { type: 'gave-up', ...about, id: 'b', at: now + 86_400_000, attempts: 0, reason: html },
+        { type: 'waiting', ...about, id: 'c', url: 'x'.repeat(100_000), cause: html },
+        { type: 'rebased', ...about, id: 'd', onto: { html } },
+        { type: 'hold-started', at: now, origin: html, group: html, until: now - 5, path: html },
+        { type: 'circuit-changed', at: now, origin: '', group: '', from: html, to: html },
+        { type: 'queue-failed', at: now, id: '', outbox: html, method: html, url: html, reason: html, sends: 0 },
+      ];
+      fakeLine([...told, ...manyEvents(9)] as never);
+    },
+    { url: '/devtools.ts', html },
+  );
+  await expect(rows(page)).toHaveCount(10);
+  for (const row of await rows(page).all()) {
+    await row.click();
+    await expect(page.getByRole('region', { name: 'Why' }).getByRole('listitem').first()).toBeVisible();
+  }
+  for (const text of ['<img', '.*(', '\\', '  ']) await page.getByRole('searchbox').fill(text);
+  await expect(rows(page)).toHaveCount(10);
+  expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
+  await expect(page.locator('steadfetch-devtools img, steadfetch-devtools script')).toHaveCount(0);
+  expect(faults).toEqual([]);
+});
+
+test('what comes while the display is paused is counted and saved to the last event', async ({ page, site }) => {
+  await page.goto(site.url);
+  await page.evaluate(async (url) => {
+    const { fakeLine, manyEvents } = (await import(url)) as Module;
+    const sent = { id: 'e', outbox: 'orders', method: 'POST', url: 'https://a.test/o', bytes: 3, answer: 'secret' };
+    const item: OutboxItem = { ...sent, state: 'sent', queuedAt: 1, expiresAt: 9e15, sends: 1, notBefore: 0 };
+    Object.assign(window, { tell: fakeLine(manyEvents(3), undefined, [item]).tell, manyEvents });
+  }, '/devtools.ts');
+  await expect(rows(page)).toHaveCount(1);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.evaluate(() => {
+    const { tell, manyEvents } = window as unknown as {
+      tell: (events: unknown) => void;
+      manyEvents: (n: number) => [];
+    };
+    for (let portion = 0; portion < 10; portion += 1) tell(manyEvents(10_002));
+  });
+  await expect(page.getByRole('button', { name: 'Resume (100020)' })).toBeVisible();
+  await expect(rows(page)).toHaveCount(1);
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export' }).click(),
+  ]);
+  const { events, forgotten, outbox } = JSON.parse(await readFile(await saved.path(), 'utf8'));
+  expect([events.length, forgotten]).toEqual([10_000, 100_023 - 10_000]);
+  // No body of anybody's, as docs/security.md says.
+  expect(outbox).toMatchObject([{ id: 'e', url: 'https://a.test/o', bytes: 3 }]);
+  expect(JSON.stringify(outbox)).not.toContain('secret');
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await expect(page.getByText('Nothing to tell yet.')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Resume', exact: true })).toBeVisible();
+});
+
+test('nobody who uses the keyboard loses the place when an entry, a card or the details go', async ({ page, site }) => {
+  await page.goto(site.url);
+  await page.evaluate(async (url) => {
+    const { fakeLine } = (await import(url)) as Module;
+    const item = { outbox: 'orders', method: 'POST', url: 'https://a.test/1', bytes: 1, queuedAt: 0, expiresAt: 9e15 };
+    const items: OutboxItem[] = ['1', '2'].map((id) => ({ ...item, id, state: 'waiting', sends: 0, notBefore: 0 }));
+    const origins = ['https://a.test', 'https://b.test'].map((origin) => ({
+      origin,
+      group: 'data',
+      tokens: 1,
+      capacity: 20,
+      circuit: 'closed' as const,
+      openUntil: 0,
+      heldUntil: 0,
+      heldPaths: {},
+      parked: 0,
+    }));
+    const counters = {
+      requests: 0,
+      attempts: 0,
+      retries: 0,
+      hedges: 0,
+      amplification: 1,
+      recovered: 0,
+      gaveUp: {},
+      untold: 0,
+    };
+    const status: LayerStatus = { version: '0.1.0', storage: 'indexeddb', counters, origins };
+    const { panel } = fakeLine([], status, items);
+    const { retries } = panel;
+    if (!retries) return;
+    Object.assign(retries, { reset: async () => origins.shift() });
+    Object.assign(retries.outbox, { cancel: async () => items.shift(), clear: async () => items.splice(0) });
+  }, '/devtools.ts');
+  const focused = () => page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.id);
+  await openTab(page, 'Origins');
+  const reset = page.getByRole('button', { name: 'Reset' });
+  await expect(reset).toHaveCount(2);
+  await reset.first().focus();
+  await page.keyboard.press('Enter');
+  await expect(reset).toHaveCount(1);
+  // Not on the button of another origin, which would be the next to be pressed.
+  expect(await focused()).toBe('view');
+  await openTab(page, 'Outbox');
+  const cancel = page.getByRole('button', { name: /^Cancel POST/ });
+  await cancel.first().focus();
+  await page.keyboard.press('Enter');
+  await expect(cancel).toHaveCount(1);
+  expect(await focused()).toBe('view');
+  // A double click is not yet a yes.
+  await page.getByRole('button', { name: 'Clear outbox' }).dblclick();
+  const sure = page.getByRole('button', { name: 'Delete all 1?' });
+  await expect(sure).toBeVisible();
+  await expect(cancel).toHaveCount(1);
+  await sure.focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('The outbox is empty.')).toBeVisible();
+  expect(await focused()).toBe('view');
+});
+
+test('it fits into 320 px, in a page from right to left and in the colours of the system', async ({ page, site }) => {
+  await page.setViewportSize({ width: 320, height: 480 });
+  await fake(page, site.url, 12);
+  await page.evaluate(() => document.documentElement.setAttribute('dir', 'rtl'));
+  for (const tab of ['Requests', 'Origins', 'Outbox', 'Counters']) {
+    await openTab(page, tab);
+    const beyond = await page
+      .locator('steadfetch-devtools .view')
+      .evaluate((view) => view.scrollWidth - view.clientWidth);
+    expect([tab, beyond]).toEqual([tab, 0]);
+  }
+  await openTab(page, 'Requests');
+  await expect(page.locator('steadfetch-devtools')).toHaveCSS('direction', 'ltr');
+  await page.emulateMedia({ forcedColors: 'active' });
+  await rows(page).first().click();
+  await expect(page.getByRole('row', { selected: true })).toHaveCSS('outline-style', 'solid');
+  const border = (selected: boolean) =>
+    page
+      .getByRole('tab', { selected })
+      .first()
+      .evaluate((tab) => getComputedStyle(tab).borderBottomColor);
+  expect(await border(true)).not.toBe(await border(false));
+  // Of another window, and of nobody's.
+  for (const heightPx of [99_999, -5]) {
+    await page.evaluate((height) => localStorage.setItem('steadfetch-devtools', `{"heightPx":${height}}`), heightPx);
+    await page.locator('steadfetch-devtools').evaluate((panel) => panel.remove());
+    await page.evaluate(async (url) => {
+      const { fakeLine, manyEvents } = (await import(url)) as Module;
+      fakeLine(manyEvents(3));
+    }, '/devtools.ts');
+    await expect(page.getByRole('separator')).toHaveAttribute('aria-valuenow', heightPx < 0 ? '160' : '432');
+  }
+});
+
+test('the worker is left alone while nobody can see the panel', async ({ page, site }) => {
+  await fake(page, site.url, 3);
+  await page.evaluate(() => {
+    const panel = document.querySelector('steadfetch-devtools');
+    const { retries } = panel ?? {};
+    let asked = 0;
+    const status = async () => {
+      asked += 1;
+    };
+    if (retries) Object.assign(retries, { status });
+    Object.assign(window, { asked: () => asked });
+  });
+  const asked = () => page.evaluate(() => (window as unknown as { asked: () => number }).asked());
+  const panel = page.locator('steadfetch-devtools');
+  await openTab(page, 'Counters');
+  await expect.poll(asked).toBeGreaterThan(1);
+  for (const hide of [
+    () => page.getByRole('button', { name: 'Collapse' }).click(),
+    () => panel.evaluate((element) => element.setAttribute('hidden', '')),
+    () => panel.evaluate((element) => element.remove()),
+  ]) {
+    await hide();
+    const before = await asked();
+    await page.waitForTimeout(1_300);
+    expect(await asked()).toBe(before);
+    await page.evaluate(() => {
+      const panel = document.querySelector('steadfetch-devtools');
+      if (panel) Object.assign(panel, { hidden: false, open: true });
+    });
+    if (await panel.count()) await expect.poll(asked).toBeGreaterThan(before);
+  }
+});
+
+test('two panels of one page hear the same, and one without a line says so', async ({ site, open }) => {
+  const page = await open('quick');
+  await showPanel(page);
+  await page.evaluate(() => {
+    for (const retries of [window.sf.retries, undefined]) {
+      document.body.append(Object.assign(document.createElement('steadfetch-devtools'), { retries }));
+    }
+  });
+  const wire = site.plan([{ status: 503 }, { body: 'fine' }]);
+  await page.evaluate((path) => window.sf.get(path), wire.path);
+  await expect(rowOf(page, wire.path)).toHaveCount(2);
+  await expect(page.getByText('Not connected.')).toBeVisible();
+});

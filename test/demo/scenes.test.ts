@@ -17,6 +17,13 @@ test('what traffic by hand can tell the server is understood as well', () => {
   expect(readWeather(toWeather(Object.values(MOODS)))).toHaveProperty('phases');
 });
 
+test('trouble is where its phase is', () => {
+  expect(bandsOf([{ forMs: 5 }, { forMs: 10, trouble: 'down' }, { forMs: 1 }, { forMs: 2, trouble: 'cold' }])).toEqual([
+    { fromMs: 5, untilMs: 15, trouble: 'down' },
+    { fromMs: 16, untilMs: 18, trouble: 'cold' },
+  ]);
+});
+
 test('a rush is due sooner, and nothing is when it is over', () => {
   const phases = [{ forMs: 1_000 }, { forMs: 1_000, rush: 3 }, { forMs: 1_000 }];
   expect([0, 500, 1_000, 1_500, 2_000, 3_000, 9_000].map((at) => dueBy(phases, 10, at))).toEqual([
@@ -45,11 +52,22 @@ describe('figures', () => {
       { hits: 3, good: 0 },
     ]);
     expect(withHit(tally, 3_000, 200).load[3]).toEqual({ hits: 1, good: 1 });
+    for (const status of [404, null]) expect(withHit(tally, 3_000, status).load[3]).toEqual({ hits: 1, good: 0 });
   });
 
-  test('what was called off counts for nothing', () => {
-    const tally = withGot(sent(2), { ok: false, tookMs: 5, stopped: true });
+  test('what was called off is no failure, and its hits are for a request all the same', () => {
+    const tally = withGot(withHit(withHit(sent(2), 0, 503), 10, 503), { ok: false, tookMs: 5, stopped: true });
     expect(openOf(tally)).toBe(1);
-    expect(tally).toMatchObject({ sent: 1, good: 0, bad: 0 });
+    expect(tally).toMatchObject({ sent: 2, good: 0, bad: 0, tookMs: [] });
+    expect(figuresOf(tally)).toMatchObject({ attempts: '1.00', success: '–' });
+  });
+
+  test('the slowest hundredth is a hundredth', () => {
+    const tally = Array.from({ length: 200 }, (_, index) => (index + 1) * 10).reduce(
+      (before, tookMs) => withGot(before, { ok: true, tookMs }),
+      sent(200),
+    );
+    expect(figuresOf(tally).slowest).toBe('2.0 s');
+    expect(figuresOf(withGot(sent(1), { ok: true, tookMs: 999.6 })).slowest).toBe('1000 ms');
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ALL, EMPTY, eventsOf, filtered, MOST_EVENTS, withEvents } from '../../src/devtools/model.ts';
+import { ALL, EMPTY, eventsOf, filtered, heardOf, MOST_EVENTS, withEvents } from '../../src/devtools/model.ts';
 import type { LayerEvent } from '../../src/protocol/index.ts';
 import { about, anyEvent, entry, notice } from '../support/events.ts';
 
@@ -37,7 +37,8 @@ describe('rows', () => {
       { state: 'recovered', endedAt: 3_000, attempts: 2, status: 200 },
     ]);
     const gaveUp: LayerEvent = { type: 'gave-up', ...about, attempts: 2, lastStatus: 503, reason: 'attempts' };
-    expect(rowsOf(goingOn, gaveUp)).toMatchObject([{ state: 'gave-up', status: 503 }]);
+    expect(rowsOf(goingOn, gaveUp)).toMatchObject([{ state: 'gave-up', status: 503, attempts: 2 }]);
+    expect(rowsOf(goingOn, { ...gaveUp, attempts: 4 })).toMatchObject([{ attempts: 4 }]);
   });
 
   test('a type of event that nobody knows belongs to its request', () => {
@@ -47,7 +48,8 @@ describe('rows', () => {
 
   test('a download that goes on after a break has recovered, until it breaks off once more', () => {
     const resumed: LayerEvent = { type: 'resumed', ...about, resumptions: 1, fromByte: 10 };
-    expect(rowsOf(retry('r1'), resumed)).toMatchObject([{ state: 'recovered', endedAt: resumed.at }]);
+    expect(rowsOf(retry('r1'), resumed)).toMatchObject([{ state: 'recovered', endedAt: resumed.at, attempts: 2 }]);
+    expect(rowsOf({ ...resumed, resumptions: 3 })).toMatchObject([{ attempts: 4 }]);
     expect(rowsOf(retry('r1'), resumed, retry('r1'))).toMatchObject([{ state: 'going-on' }]);
   });
 
@@ -60,8 +62,8 @@ describe('rows', () => {
     expect(rows).toMatchObject([
       { kind: 'outbox', state: 'delivered', group: 'orders', attempts: 2, status: 201, endedAt: 9_000 },
     ]);
-    expect(rowsOf({ type: 'queue-failed', ...entry, reason: 'expired', sends: 0 })).toMatchObject([
-      { state: 'set-aside' },
+    expect(rowsOf({ type: 'queue-failed', ...entry, reason: 'expired', sends: 3 })).toMatchObject([
+      { state: 'set-aside', attempts: 3 },
     ]);
   });
 
@@ -86,6 +88,11 @@ describe('rows', () => {
     ]);
     expect(rowsOf(started(0), started(5_000))).toHaveLength(2);
     expect(rowsOf(ended)).toMatchObject([{ kind: 'hold', state: 'over' }]);
+    // What is over is not over once more.
+    expect(rowsOf(started(0), ended, { ...ended, at: 1_800 })).toMatchObject([
+      { endedAt: 1_500 },
+      { startedAt: 1_800 },
+    ]);
   });
 
   test('a circuit is one row from its opening until it is closed', () => {
@@ -105,6 +112,7 @@ describe('rows', () => {
       { kind: 'circuit', state: 'over', endedAt: 3, events: { length: 3 } },
       { kind: 'circuit', state: 'going-on', startedAt: 9 },
     ]);
+    expect(rowsOf(...first.slice(0, 2))).toMatchObject([{ kind: 'circuit', state: 'going-on' }]);
   });
 });
 
@@ -118,6 +126,20 @@ describe('room', () => {
     const more = withEvents(model, [retry('r1', 2), retry('r1', 3)]);
     expect(more).toMatchObject({ size: MOST_EVENTS, forgotten: 3 });
     expect(more.rows[0]).toMatchObject({ key: 'request r1', attempts: 3, events: { length: 2 } });
+  });
+
+  test('is not taken by holds and circuits whose rows had to go', () => {
+    const holds = Array.from(
+      { length: 50 },
+      (_, index): LayerEvent => ({ type: 'hold-started', ...notice, path: `/${index}`, until: 9_000 }),
+    );
+    expect(withEvents(EMPTY, holds, 5).goingOn.size).toBe(5);
+    expect(withEvents(withEvents(EMPTY, holds, 5), Array(5).fill(retry('r1')), 5).goingOn.size).toBe(0);
+  });
+
+  test('what had to go is not forgotten in the count of what was heard', () => {
+    const model = withEvents(EMPTY, [retry('r1'), retry('r2'), retry('r3')], 2);
+    expect([model.size, heardOf(model)]).toEqual([2, 3]);
   });
 
   test('whatever comes, in whatever portions: nothing is lost but the oldest, and nothing is told twice', () => {
@@ -157,7 +179,13 @@ describe('a filter', () => {
     { type: 'gave-up', ...about, id: 'r3', attempts: 4, lastStatus: 503, reason: 'budget' },
     { type: 'queued', ...entry },
     { type: 'budget-exhausted', ...notice },
+    { type: 'queue-sent', ...entry, id: 'e2', status: 201, sends: 1 },
+    { type: 'queue-failed', ...entry, id: 'e3', reason: 'refused', status: 422, sends: 1 },
+    { type: 'hold-started', ...notice, until: 9_000 },
+    { type: 'circuit-changed', ...notice, from: 'closed', to: 'open' },
   ]);
+  const hold = 'hold https://app.test data  7';
+  const circuit = 'circuit https://app.test data 8';
   const keys = (filter: Partial<typeof ALL>) => filtered(model.rows, { ...ALL, ...filter }).map(({ key }) => key);
 
   test('of nothing leaves the list as it is', () => expect(filtered(model.rows, ALL)).toBe(model.rows));
@@ -166,10 +194,12 @@ describe('a filter', () => {
     [{ text: 'budget' }, ['request r3', 'budget 4']],
     [{ text: 'nowhere' }, []],
     [{ origin: 'https://b.test' }, ['request r2']],
-    [{ outcome: 'going-on' }, ['request r1', 'outbox e1']],
-    [{ outcome: 'good' }, ['request r2']],
-    [{ outcome: 'bad' }, ['request r3']],
-    [{ outcome: 'notices' }, ['budget 4']],
-    [{ outcome: 'bad', text: '/a', origin: 'https://app.test' }, ['request r3']],
+    [{ outcome: 'going-on' }, ['request r1', 'outbox e1', hold, circuit]],
+    [{ outcome: 'good' }, ['request r2', 'outbox e2']],
+    [{ outcome: 'bad' }, ['request r3', 'outbox e3']],
+    [{ outcome: 'notices' }, ['budget 4', hold, circuit]],
+    [{ text: 'refused' }, ['outbox e3']],
+    [{ text: '503' }, ['request r3']],
+    [{ outcome: 'bad', text: 'get', origin: 'https://app.test' }, ['request r3']],
   ] as const)('%j shows %j', (filter, shown) => expect(keys(filter)).toEqual(shown));
 });

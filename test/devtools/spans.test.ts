@@ -36,6 +36,19 @@ describe('a request is drawn', () => {
     ]);
   });
 
+  test('without an attempt if it was refused before it had one', () => {
+    expect(drawn({ type: 'gave-up', ...at(20), attempts: 0, reason: 'not-replayable' })).toEqual([]);
+    expect(drawn({ type: 'gave-up', ...at(20), attempts: 1, lastStatus: 503, reason: 'budget' })).toEqual([
+      'attempt 1: got 503 0–20',
+    ]);
+  });
+
+  test('with the name of a wait that only a newer worker knows', () => {
+    const later = { type: 'waiting', ...at(60), cause: 'moonrise' } as unknown as LayerEvent;
+    const paced = { ...retry(50, 1, 400), by: 'pace' } as unknown as LayerEvent;
+    expect(drawn(paced, later)).toEqual(['attempt 1: got 503 0–50', 'pace 50–60', 'moonrise 60–']);
+  });
+
   test('while it goes on', () => {
     expect(drawn(retry(50, 1, 400))).toEqual([
       'attempt 1: got 503 0–50',
@@ -161,6 +174,13 @@ describe('the scale', () => {
       ['wait, by backoff', true],
       ['attempt 1: got 503', false],
     ]);
+  });
+
+  test('shows no attempt before it is made', () => {
+    const spans = spansOf(rowOf(retry(50, 1, 400)));
+    const titles = (now: number) => layOut(spans, 1_000, now, { ms: 4_000 }, 400).map(({ span }) => span.title);
+    expect(titles(1_300)).toEqual(['wait, by backoff', 'attempt 1: got 503']);
+    expect(titles(1_500)).toEqual(['wait, by backoff', 'attempt 1: got 503', 'attempt 2: under way']);
   });
 });
 
