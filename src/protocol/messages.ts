@@ -128,10 +128,24 @@ const isStatus = (value: unknown): value is LayerStatus =>
   has(value.counters, {
     requests: 'number',
     attempts: 'number',
-    recovered: 'number',
+    retries: 'number',
     hedges: 'number',
+    amplification: 'number',
+    recovered: 'number',
     untold: 'number',
     gaveUp: 'object',
   }) &&
   Array.isArray(value.origins) &&
-  value.origins.every((one) => has(one, { origin: 'string', group: 'string', tokens: 'number', capacity: 'number' }));
+  value.origins.every((one) => has(one, ORIGIN));
+
+const ORIGIN = {
+  origin: 'string',
+  group: 'string',
+  tokens: 'number',
+  capacity: 'number',
+  circuit: 'string',
+  openUntil: 'number',
+  heldUntil: 'number',
+  parked: 'number',
+  heldPaths: 'object',
+} as const;

@@ -1,4 +1,4 @@
-/** The fields a message must have, by the name `typeof` has for what they hold. More fields are a newer version's. */
+/** The fields a message must have, by the name `typeof` has for what they hold; a number is finite. More fields are a newer version's. */
 export type Shape = Readonly<Record<string, 'string' | 'number' | 'object'>>;
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -6,4 +6,7 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 
 export const has = (value: unknown, shape: Shape): value is Record<string, unknown> =>
   isObject(value) &&
-  Object.entries(shape).every(([field, type]) => typeof value[field] === type && value[field] !== null);
+  Object.entries(shape).every(([field, type]) => {
+    const one = value[field];
+    return typeof one === type && one !== null && (type !== 'number' || Number.isFinite(one));
+  });

@@ -62,7 +62,8 @@ test.each([
 describe('a shape', () => {
   test.each([
     { value: { a: 'x', b: 1, c: {} }, fits: true },
-    { value: { a: '', b: Number.NaN, c: [] }, fits: true },
+    { value: { a: '', b: 0, c: [] }, fits: true },
+    { value: { a: '', b: Number.NaN, c: [] }, fits: false },
     { value: { a: 'x', b: 1, c: null }, fits: false },
     { value: { a: 'x', b: 1 }, fits: false },
     { value: { a: 1, b: 1, c: {} }, fits: false },

@@ -298,11 +298,11 @@ describe('every field that a message must have', () => {
     ...Object.keys(STATUS)
       .filter((field) => field !== 'counters')
       .map((field) => ({ name: field, status: { ...STATUS, [field]: undefined } })),
-    ...['requests', 'attempts', 'recovered', 'hedges', 'untold', 'gaveUp'].map((field) => ({
+    ...Object.keys(STATUS.counters).map((field) => ({
       name: `counters.${field}`,
       status: { ...STATUS, counters: { ...STATUS.counters, [field]: undefined } },
     })),
-    ...['origin', 'group', 'tokens', 'capacity'].map((field) => ({
+    ...Object.keys(STATUS.origins[0] ?? {}).map((field) => ({
       name: `origins.${field}`,
       status: { ...STATUS, origins: [...STATUS.origins, { ...STATUS.origins[0], [field]: undefined }] },
     })),
