@@ -22,7 +22,9 @@ const TAB_WORDS: Readonly<Record<Tab, string>> = {
 };
 
 /** Below this a row has two lines, */
-const NARROW_PX = 640;
+const NARROW_PX = 760;
+/** Below this the bar has no room for its buttons' words beside all of its tabs. */
+const SNUG_PX = 960;
 const ROW_PX = 28;
 const TALL_ROW_PX = 50;
 /** Whatever is drawn to time is drawn again after this long, while it goes on; */
@@ -147,7 +149,7 @@ class Devtools extends LitElement {
 
   protected override render(): TemplateResult {
     if (this.docked && !this.open) return this.#pill();
-    return html`<section class="panel ${this.#isNarrow() ? 'is-narrow' : ''} ${this.docked ? 'is-docked' : ''}" aria-label="steadfetch devtools"
+    return html`<section class="panel ${this.#isNarrow() ? 'is-narrow' : ''} ${this.widthPx < SNUG_PX ? 'is-snug' : ''} ${this.docked ? 'is-docked' : ''}" aria-label="steadfetch devtools"
         .style=${this.docked ? `height:${this.heightPx}px` : ''}>
       ${this.docked ? this.#resizer() : nothing}
       <header class="bar">

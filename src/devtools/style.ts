@@ -822,6 +822,17 @@ export const styles = css`
     text-align: end;
   }
 
+  /* Snug: the tabs need the room */
+  .is-snug .bar {
+    gap: 0 10px;
+  }
+  .is-snug [role="tab"] {
+    padding: 0 7px;
+  }
+  .is-snug .actions button span {
+    display: none;
+  }
+
   /* Narrow */
   .is-narrow .bar {
     flex-wrap: wrap;
@@ -843,9 +854,6 @@ export const styles = css`
   }
   .is-narrow [role="tab"] .badge {
     padding: 0 5px;
-  }
-  .is-narrow .actions button span {
-    display: none;
   }
   .is-narrow .filters {
     flex-wrap: wrap;
