@@ -35,7 +35,10 @@ byId('send-now', HTMLButtonElement).addEventListener('click', async () => {
 });
 for (const type of ['queued', 'queue-sent', 'queue-failed'] as const) retries.on(type, () => void refresh());
 
-await shop.setUp(true).catch(() => {});
+// Some browsers remember after a reload what was chosen, others what the page says.
+for (const choice of byId('server', HTMLFieldSetElement).querySelectorAll('input'))
+  choice.checked = (choice.value === 'up') === shop.isUp();
+await shop.setUp(shop.isUp()).catch(() => {});
 await refresh();
 byId('submit', HTMLButtonElement).disabled = false;
 setText(

@@ -10,18 +10,23 @@ export interface Order {
 export interface Shop {
   /** Sends it and says in words what has become of it. */
   order(order: Order): Promise<string>;
+  /** As it was left, also before a reload. */
+  isUp(): boolean;
   setUp(up: boolean): Promise<void>;
-  /** What it has taken since it was last set up: each order once, however often it came. */
+  /** What it has taken: each order once, however often it came. */
   delivered(): Promise<readonly string[]>;
 }
 
 export function createShop(): Shop {
   const id = `order-${idOfBrowser()}`;
-  let isOpen = false;
-  let taken: ReadonlyMap<string, string> = new Map();
+  // The misbehaving server remembers less than a shop: each new plan makes it forget what it was asked.
+  let isUp = localStorage.getItem('shop-is-away') === null;
+  let taken: ReadonlyMap<string, string> = new Map(JSON.parse(localStorage.getItem('shop-taken') ?? '[]'));
 
   async function look(): Promise<void> {
-    if (isOpen) taken = new Map([...taken, ...(await takenBy(id))]);
+    if (!isUp) return;
+    taken = new Map([...taken, ...(await takenBy(id))]);
+    localStorage.setItem('shop-taken', JSON.stringify([...taken]));
   }
 
   return {
@@ -39,11 +44,13 @@ export function createShop(): Shop {
       if (answer.status === 202) return 'The server cannot be reached. The order is kept, and will be delivered.';
       return answer.ok ? 'Ordered.' : `The server says no: ${answer.status}.`;
     },
-    async setUp(isUp) {
-      // What it does from now on makes it forget what it was asked.
+    isUp: () => isUp,
+    async setUp(up) {
       await look();
-      await setPlan(id, [isUp ? { status: 201, body: 'taken' } : { reset: 'headers' }]);
-      isOpen = isUp;
+      await setPlan(id, [up ? { status: 201, body: 'taken' } : { reset: 'headers' }]);
+      isUp = up;
+      if (up) localStorage.removeItem('shop-is-away');
+      else localStorage.setItem('shop-is-away', '');
     },
     async delivered() {
       await look();
