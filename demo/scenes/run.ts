@@ -83,9 +83,9 @@ export async function startRun({ phases, perSecond, tabs, ids, onChange }: RunOp
     tally,
     progress: () => Math.min(1, elapsedMs() / lengthMs),
     open,
-    hit({ id, at, status }) {
+    hit({ id, path, at, status }) {
       const lane = LANES.find((lane) => ids[lane] === id);
-      if (lane !== undefined) change(lane, (tally) => withHit(tally, at - startedAt, status));
+      if (lane !== undefined) change(lane, (tally) => withHit(tally, path, at - startedAt, status));
     },
     async change(phase) {
       const last = bands.at(-1);

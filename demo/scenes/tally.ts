@@ -8,6 +8,8 @@ export interface Tally {
   /** Of what is over, in milliseconds. */
   readonly tookMs: readonly number[];
   readonly hits: number;
+  /** The requests that these hits are of, by path: what waits in the browser is not among them. */
+  readonly asked: ReadonlySet<string>;
   /** By second of the run, from its beginning. */
   readonly load: readonly Second[];
 }
@@ -19,7 +21,7 @@ export interface Second {
   readonly good: number;
 }
 
-export const EMPTY: Tally = { sent: 0, good: 0, bad: 0, tookMs: [], hits: 0, load: [] };
+export const EMPTY: Tally = { sent: 0, good: 0, bad: 0, tookMs: [], hits: 0, asked: new Set(), load: [] };
 
 export const withSent = (tally: Tally): Tally => ({ ...tally, sent: tally.sent + 1 });
 
@@ -34,7 +36,7 @@ export function withGot(tally: Tally, { ok, tookMs, stopped }: Got): Tally {
   };
 }
 
-export function withHit(tally: Tally, afterMs: number, status: number | null): Tally {
+export function withHit(tally: Tally, path: string, afterMs: number, status: number | null): Tally {
   const second = Math.max(0, Math.floor(afterMs / 1_000));
   const load = Array.from(
     { length: Math.max(tally.load.length, second + 1) },
@@ -42,17 +44,17 @@ export function withHit(tally: Tally, afterMs: number, status: number | null): T
   );
   const { hits, good } = load[second] ?? { hits: 0, good: 0 };
   load[second] = { hits: hits + 1, good: good + (status !== null && status < 400 ? 1 : 0) };
-  return { ...tally, hits: tally.hits + 1, load };
+  return { ...tally, hits: tally.hits + 1, asked: new Set([...tally.asked, path]), load };
 }
 
 export const openOf = ({ sent, good, bad }: Tally): number => sent - good - bad;
 
 /** In words, `–` for what is not known. */
-export function figuresOf({ sent, good, bad, tookMs, hits, load }: Tally) {
+export function figuresOf({ sent, good, bad, tookMs, hits, asked, load }: Tally) {
   const over = good + bad;
   return {
     success: over === 0 ? '–' : `${percent(good / over)} %`,
-    attempts: sent === 0 ? '–' : (hits / sent).toFixed(2),
+    attempts: asked.size === 0 ? '–' : (hits / asked.size).toFixed(2),
     peak: load.length === 0 ? '–' : String(Math.max(...load.map((second) => second.hits))),
     slowest: over === 0 ? '–' : seconds(quantile(tookMs, 0.99)),
     hits: String(hits),

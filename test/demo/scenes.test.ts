@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { withRoom } from '../../demo/scenes/band-labels.ts';
 import { bandsOf, dueBy, lengthOf, toWeather } from '../../demo/scenes/scene.ts';
 import { MOODS, SCENES } from '../../demo/scenes/scenes.ts';
 import { EMPTY, figuresOf, openOf, withGot, withHit, withSent } from '../../demo/scenes/tally.ts';
@@ -38,13 +39,20 @@ describe('figures', () => {
   });
 
   test('attempts are hits for each request, by second of the run', () => {
-    const tally = [100, 900, 1_100, 1_200, 1_300].reduce((before, at) => withHit(before, at, 503), sent(2));
+    const tally = [100, 900, 1_100, 1_200, 1_300].reduce(
+      (before, at, n) => withHit(before, `/${n % 2}`, at, 503),
+      sent(2),
+    );
     expect(figuresOf(tally)).toMatchObject({ attempts: '2.50', peak: '3', hits: '5', sent: '2', success: '–' });
     expect(tally.load).toEqual([
       { hits: 2, good: 0 },
       { hits: 3, good: 0 },
     ]);
-    expect(withHit(tally, 3_000, 200).load[3]).toEqual({ hits: 1, good: 1 });
+    expect(withHit(tally, '/1', 3_000, 200).load[3]).toEqual({ hits: 1, good: 1 });
+  });
+
+  test('what has not come to the server yet is no attempt less', () => {
+    expect(figuresOf(withHit(sent(10), '/1', 100, 200))).toMatchObject({ attempts: '1.00', hits: '1', sent: '10' });
   });
 
   test('what was called off counts for nothing', () => {
@@ -52,4 +60,15 @@ describe('figures', () => {
     expect(openOf(tally)).toBe(1);
     expect(tally).toMatchObject({ sent: 1, good: 0, bad: 0 });
   });
+});
+
+test('a word over a chart is over a stretch that is wide enough, and does not run into the one before', () => {
+  const labels = [
+    { from: 0, until: 80, width: 30, word: 'noise' },
+    { from: 80, until: 120, width: 42, word: 'tunnel' },
+    { from: 120, until: 200, width: 30, word: 'noise again' },
+    { from: 200, until: 220, width: 38, word: 'short' },
+    { from: 220, until: 300, width: 30, word: 'last' },
+  ];
+  expect(withRoom(labels, { least: 34, gap: 6 }).map(({ word }) => word)).toEqual(['noise', 'tunnel', 'last']);
 });
