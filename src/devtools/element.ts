@@ -22,9 +22,9 @@ const TAB_WORDS: Readonly<Record<Tab, string>> = {
 };
 
 /** Below this a row has two lines, */
-const NARROW_PX = 760;
-/** Below this the bar has no room for its buttons' words beside all of its tabs. */
-const SNUG_PX = 960;
+const NARROW_PX = 640;
+/** Below this the bar has no room for all of its tabs beside its buttons. */
+const SNUG_PX = 1_040;
 const ROW_PX = 28;
 const TALL_ROW_PX = 50;
 /** Whatever is drawn to time is drawn again after this long, while it goes on; */

@@ -822,31 +822,22 @@ export const styles = css`
     text-align: end;
   }
 
-  /* Snug: the tabs need the room */
+  /* Snug: the tabs have a line of their own, however much they count */
   .is-snug .bar {
-    gap: 0 10px;
-  }
-  .is-snug [role="tab"] {
-    padding: 0 7px;
-  }
-  .is-snug .actions button span {
-    display: none;
-  }
-
-  /* Narrow */
-  .is-narrow .bar {
     flex-wrap: wrap;
     padding: 0 4px 0 12px;
   }
-  .is-narrow .bar h2 {
+  .is-snug .bar h2 {
     flex: 1;
     height: 40px;
   }
-  .is-narrow [role="tablist"] {
+  .is-snug [role="tablist"] {
     flex: 1 0 100%;
     order: 1;
     margin-inline-start: -7px;
   }
+
+  /* Narrow */
   .is-narrow [role="tab"] {
     gap: 5px;
     height: 34px;
@@ -854,6 +845,9 @@ export const styles = css`
   }
   .is-narrow [role="tab"] .badge {
     padding: 0 5px;
+  }
+  .is-narrow .actions button span {
+    display: none;
   }
   .is-narrow .filters {
     flex-wrap: wrap;
