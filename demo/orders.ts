@@ -43,9 +43,8 @@ byId('order', HTMLFormElement).addEventListener('submit', async (event) => {
 });
 byId('server', HTMLFieldSetElement).addEventListener('change', async ({ target }) => {
   if (!(target instanceof HTMLInputElement)) return;
-  const isUp = target.value === 'up';
   await shop
-    .setUp(isUp)
+    .setUp(target.value === 'up')
     .catch(() => setText(status, 'The misbehaving server does not answer. It is part of npm start.'));
 });
 byId('send-now', HTMLButtonElement).addEventListener('click', async () => {
@@ -54,7 +53,10 @@ byId('send-now', HTMLButtonElement).addEventListener('click', async () => {
 });
 for (const type of ['queued', 'queue-sent', 'queue-failed'] as const) retries.on(type, () => void refresh());
 
-await shop.setUp(true).catch(() => {});
+// Some browsers remember after a reload what was chosen, others what the page says.
+for (const choice of byId('server', HTMLFieldSetElement).querySelectorAll('input'))
+  choice.checked = (choice.value === 'up') === shop.isUp();
+await shop.setUp(shop.isUp()).catch(() => {});
 await refresh();
 byId('submit', HTMLButtonElement).disabled = false;
 setText(

@@ -10,10 +10,15 @@ export interface Order {
 export interface Shop {
   /** Sends it and says in words what has become of it. */
   order(order: Order): Promise<string>;
+  /** As it was left, also before a reload. */
+  isUp(): boolean;
   setUp(up: boolean): Promise<void>;
   /** What it has taken: each order once, however often it came. */
   delivered(): Promise<readonly string[]>;
 }
+
+/** A reload does not open the shop again. */
+const AWAY = 'shop-is-away';
 
 export function createShop(): Shop {
   const id = `order-${idOfBrowser()}`;
@@ -32,8 +37,13 @@ export function createShop(): Shop {
       if (answer.status === 202) return 'The server cannot be reached. The order is kept, and will be delivered.';
       return answer.ok ? 'Ordered.' : `The server says no: ${answer.status}.`;
     },
-    // By its weather, not by a plan, which would make it forget what it has taken.
-    setUp: (isUp) => setWeather(id, [{ forMs: 1, step: isUp ? { status: 201, body: 'taken' } : { reset: 'headers' } }]),
+    isUp: () => localStorage.getItem(AWAY) === null,
+    async setUp(up) {
+      // By its weather, not by a plan, which would make it forget what it has taken.
+      await setWeather(id, [{ forMs: 1, step: up ? { status: 201, body: 'taken' } : { reset: 'headers' } }]);
+      if (up) localStorage.removeItem(AWAY);
+      else localStorage.setItem(AWAY, '');
+    },
     async delivered() {
       const hits: readonly HitReport[] = await (await fetch(`/wire-control/hits/${id}`)).json();
       // What it has hung up on was not answered whole.

@@ -1,5 +1,6 @@
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { withRoom } from './band-labels.ts';
 import type { Band } from './scene.ts';
 import type { Second } from './tally.ts';
 
@@ -11,7 +12,8 @@ export interface LoadChart {
 
 const HEIGHT_PX = 170;
 /** Below this a band has no room for its word. */
-const LABEL_PX = 34;
+const LABEL_PX = 28;
+const LABEL_GAP_PX = 6;
 
 export function createLoadChart(place: HTMLElement): LoadChart {
   let bands: readonly Band[] = [];
@@ -63,15 +65,19 @@ export function createLoadChart(place: HTMLElement): LoadChart {
     ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
     ctx.textBaseline = 'bottom';
     ctx.textAlign = 'left';
-    for (const { fromMs, untilMs, trouble } of bands) {
-      const from = valToPos.call(chart, fromMs / 1_000, 'x', true);
-      const until = Math.min(bbox.left + bbox.width, valToPos.call(chart, untilMs / 1_000, 'x', true));
-      ctx.fillStyle = color('--band');
-      ctx.fillRect(from, bbox.top, until - from, bbox.height);
-      ctx.fillStyle = color('--asked');
-      const { width } = ctx.measureText(trouble);
-      if (until - from > Math.max(LABEL_PX * devicePixelRatio, width)) ctx.fillText(trouble, from, bbox.top);
-    }
+    const labels = bands.map(({ fromMs, untilMs, trouble }) => ({
+      from: valToPos.call(chart, fromMs / 1_000, 'x', true),
+      until: Math.min(bbox.left + bbox.width, valToPos.call(chart, untilMs / 1_000, 'x', true)),
+      trouble,
+      width: ctx.measureText(trouble).width,
+    }));
+    ctx.fillStyle = color('--band');
+    for (const { from, until } of labels) ctx.fillRect(from, bbox.top, until - from, bbox.height);
+    ctx.fillStyle = color('--asked');
+    // Where one trouble ends and the next begins.
+    for (const { from } of labels) ctx.fillRect(from, bbox.top, devicePixelRatio, bbox.height);
+    const room = { least: LABEL_PX * devicePixelRatio, gap: LABEL_GAP_PX * devicePixelRatio };
+    for (const { trouble, from } of withRoom(labels, room)) ctx.fillText(trouble, from, bbox.top);
     ctx.restore();
   }
 

@@ -45,6 +45,8 @@ export async function startRun({ phases, perSecond, tabs, ids, onChange }: RunOp
     onChange();
   };
   const tally = (lane: LaneName) => tallies.get(lane) ?? EMPTY;
+  /** Paths that the server has been asked for; each request has its own. */
+  const asked = new Set<string>();
   await tell(phases);
   const startedAt = Date.now();
   const elapsedMs = () => Date.now() - startedAt;
@@ -83,9 +85,12 @@ export async function startRun({ phases, perSecond, tabs, ids, onChange }: RunOp
     tally,
     progress: () => Math.min(1, elapsedMs() / lengthMs),
     open,
-    hit({ id, at, status }) {
+    hit({ id, path, at, status }) {
       const lane = LANES.find((lane) => ids[lane] === id);
-      if (lane !== undefined) change(lane, (tally) => withHit(tally, at - startedAt, status));
+      if (lane === undefined) return;
+      const isFirst = !asked.has(path);
+      asked.add(path);
+      change(lane, (tally) => withHit(tally, isFirst, at - startedAt, status));
     },
     async change(phase) {
       if (stopped || elapsedMs() >= lengthMs) return;

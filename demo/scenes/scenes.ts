@@ -22,7 +22,7 @@ export const SCENES: readonly [Scene, ...Scene[]] = [
     name: 'Rate limit',
     story: 'A rush of requests meets a limit: 429, come back in two seconds.',
     expect:
-      'Each immediate retry counts against the same limit. steadfetch holds all requests until the time that the server named, and lets them go one after the other.',
+      'Each immediate retry counts against the same limit. steadfetch holds all requests until the time that the server named, and lets them go one after the other. That takes time: look at its slowest 1 %.',
     phases: (lengthMs, perSecond) => {
       // A limit by the second is not met by a shorter rush.
       const rushMs = Math.max(1_000, 0.15 * lengthMs);

@@ -10,6 +10,8 @@ export interface Tally {
   /** Of what is over, in milliseconds. */
   readonly tookMs: readonly number[];
   readonly hits: number;
+  /** How many requests these hits are of: what waits in the browser is not among them. */
+  readonly asked: number;
   /** By second of the run, from its beginning. */
   readonly load: readonly Second[];
 }
@@ -21,7 +23,7 @@ export interface Second {
   readonly good: number;
 }
 
-export const EMPTY: Tally = { sent: 0, good: 0, bad: 0, stopped: 0, tookMs: [], hits: 0, load: [] };
+export const EMPTY: Tally = { sent: 0, good: 0, bad: 0, stopped: 0, tookMs: [], hits: 0, asked: 0, load: [] };
 
 export const withSent = (tally: Tally): Tally => ({ ...tally, sent: tally.sent + 1 });
 
@@ -36,7 +38,8 @@ export function withGot(tally: Tally, { ok, tookMs, stopped }: Got): Tally {
   };
 }
 
-export function withHit(tally: Tally, afterMs: number, status: number | null): Tally {
+/** `isFirst`: the server has not been asked for this request before. */
+export function withHit(tally: Tally, isFirst: boolean, afterMs: number, status: number | null): Tally {
   const second = Math.max(0, Math.floor(afterMs / 1_000));
   const load = Array.from(
     { length: Math.max(tally.load.length, second + 1) },
@@ -44,17 +47,17 @@ export function withHit(tally: Tally, afterMs: number, status: number | null): T
   );
   const { hits, good } = load[second] ?? { hits: 0, good: 0 };
   load[second] = { hits: hits + 1, good: good + (status !== null && status < 400 ? 1 : 0) };
-  return { ...tally, hits: tally.hits + 1, load };
+  return { ...tally, hits: tally.hits + 1, asked: tally.asked + (isFirst ? 1 : 0), load };
 }
 
 export const openOf = ({ sent, good, bad, stopped }: Tally): number => sent - good - bad - stopped;
 
 /** In words, `–` for what is not known. */
-export function figuresOf({ sent, good, bad, tookMs, hits, load }: Tally) {
+export function figuresOf({ sent, good, bad, tookMs, hits, asked, load }: Tally) {
   const over = good + bad;
   return {
     success: over === 0 ? '–' : `${percent(good / over)} %`,
-    attempts: sent === 0 ? '–' : (hits / sent).toFixed(2),
+    attempts: asked === 0 ? '–' : (hits / asked).toFixed(2),
     peak: load.length === 0 ? '–' : String(Math.max(...load.map((second) => second.hits))),
     slowest: over === 0 ? '–' : seconds(quantile(tookMs, 0.99)),
     hits: String(hits),

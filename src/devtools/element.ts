@@ -26,6 +26,8 @@ const TAB_WORDS: Readonly<Record<Tab, string>> = {
 
 /** Below this a row has two lines, */
 const NARROW_PX = 640;
+/** Below this the bar has no room for all of its tabs beside its buttons. */
+const SNUG_PX = 1_040;
 const ROW_PX = 28;
 const TALL_ROW_PX = 50;
 /** Whatever is drawn to time is drawn again after this long, while it goes on; */
@@ -157,7 +159,7 @@ class Devtools extends LitElement {
   protected override render(): TemplateResult {
     if (this.docked && !this.open) return pill(this.#going(), () => this.#setOpen(true));
     const unseen = heardOf(this.model) - heardOf(this.#shown());
-    return html`<section class="panel ${this.#isNarrow() ? 'is-narrow' : ''} ${this.docked ? 'is-docked' : ''}" aria-label="steadfetch devtools"
+    return html`<section class="panel ${this.#isNarrow() ? 'is-narrow' : ''} ${this.widthPx < SNUG_PX ? 'is-snug' : ''} ${this.docked ? 'is-docked' : ''}" aria-label="steadfetch devtools"
         .style=${this.docked ? `height:${dockPx(this.heightPx)}px` : ''}>
       ${this.docked ? resizer(dockPx(this.heightPx), this.#onResize) : nothing}
       <header class="bar">

@@ -132,6 +132,8 @@ function ofRequest(events: readonly RequestEvent[]): readonly Span[] {
       case 'recovered': {
         // Of several in flight nobody is told which one it was.
         const alone = flying().length < 2;
+        // Clocks are read one after the other: the attempt may have been sent a moment before its wait was over.
+        if (flying().length === 0 && event.attempts > (attempts.at(-1)?.number ?? 0)) launch(at, event.attempts);
         land(at, 'good', alone ? `got ${event.status}` : `one of these got ${event.status}`, labelOf(event.status));
         endWait(at);
         break;

@@ -842,20 +842,22 @@ export const styles = css`
     }
   }
 
-  /* Narrow */
-  .is-narrow .bar {
+  /* Snug: the tabs have a line of their own, however much they count */
+  .is-snug .bar {
     flex-wrap: wrap;
     padding: 0 4px 0 12px;
   }
-  .is-narrow .bar h2 {
+  .is-snug .bar h2 {
     flex: 1;
     height: 40px;
   }
-  .is-narrow [role="tablist"] {
+  .is-snug [role="tablist"] {
     flex: 1 0 100%;
     order: 1;
     margin-inline-start: -7px;
   }
+
+  /* Narrow */
   .is-narrow [role="tab"] {
     gap: 5px;
     height: 34px;

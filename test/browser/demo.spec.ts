@@ -219,6 +219,12 @@ test('orders are kept while the server or the network is away, and delivered onc
   await order('Sencha');
   await expect(page.locator('#order-status')).toContainText('The order is kept');
   await expect(page.locator('#outbox li')).toHaveCount(1);
+
+  await page.reload();
+  await expect(page.locator('#submit')).toBeEnabled({ timeout: 20_000 });
+  await expect(page.getByRole('radio', { name: 'is away' })).toBeChecked();
+  await expect(page.locator('#outbox li')).toHaveCount(1);
+  await expect(delivered).toHaveText(['2 × Assam']);
   await page.getByRole('radio', { name: 'takes orders' }).check();
   await page.getByRole('button', { name: 'Send now' }).click();
   await expect(page.locator('#outbox li')).toHaveCount(0);

@@ -254,6 +254,17 @@ for (const [theme, width] of [
   });
 }
 
+test('all tabs are in sight, however wide the window is', async ({ page, site }) => {
+  await fake(page, site.url, 12);
+  const tabs = page.getByRole('tablist', { name: 'Views' });
+  for (const width of [375, 639, 640, 768, 1_039, 1_040, 1_440]) {
+    await page.setViewportSize({ width, height: 800 });
+    await expect
+      .poll(() => tabs.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth), `at ${width} px`)
+      .toBe(0);
+  }
+});
+
 test('everything can be reached and done by keyboard', async ({ page, site }) => {
   await fake(page, site.url);
   const focused = () =>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { withRoom } from '../../demo/scenes/band-labels.ts';
 import { bandsOf, dueBy, lengthOf, toWeather } from '../../demo/scenes/scene.ts';
 import { MOODS, SCENES } from '../../demo/scenes/scenes.ts';
 import { EMPTY, figuresOf, openOf, withGot, withHit, withSent } from '../../demo/scenes/tally.ts';
@@ -45,18 +46,28 @@ describe('figures', () => {
   });
 
   test('attempts are hits for each request, by second of the run', () => {
-    const tally = [100, 900, 1_100, 1_200, 1_300].reduce((before, at) => withHit(before, at, 503), sent(2));
+    const tally = [100, 900, 1_100, 1_200, 1_300].reduce((before, at, n) => withHit(before, n < 2, at, 503), sent(2));
     expect(figuresOf(tally)).toMatchObject({ attempts: '2.50', peak: '3', hits: '5', sent: '2', success: '–' });
     expect(tally.load).toEqual([
       { hits: 2, good: 0 },
       { hits: 3, good: 0 },
     ]);
-    expect(withHit(tally, 3_000, 200).load[3]).toEqual({ hits: 1, good: 1 });
-    for (const status of [404, null]) expect(withHit(tally, 3_000, status).load[3]).toEqual({ hits: 1, good: 0 });
+    expect(withHit(tally, true, 3_000, 200).load[3]).toEqual({ hits: 1, good: 1 });
+    for (const status of [404, null]) {
+      expect(withHit(tally, true, 3_000, status).load[3]).toEqual({ hits: 1, good: 0 });
+    }
+  });
+
+  test('what has not come to the server yet is no attempt less', () => {
+    expect(figuresOf(withHit(sent(10), true, 100, 200))).toMatchObject({ attempts: '1.00', hits: '1', sent: '10' });
   });
 
   test('what was called off is no failure, and its hits are for a request all the same', () => {
-    const tally = withGot(withHit(withHit(sent(2), 0, 503), 10, 503), { ok: false, tookMs: 5, stopped: true });
+    const tally = withGot(withHit(withHit(sent(2), true, 0, 503), true, 10, 503), {
+      ok: false,
+      tookMs: 5,
+      stopped: true,
+    });
     expect(openOf(tally)).toBe(1);
     expect(tally).toMatchObject({ sent: 2, good: 0, bad: 0, tookMs: [] });
     expect(figuresOf(tally)).toMatchObject({ attempts: '1.00', success: '–' });
@@ -70,4 +81,15 @@ describe('figures', () => {
     expect(figuresOf(tally).slowest).toBe('2.0 s');
     expect(figuresOf(withGot(sent(1), { ok: true, tookMs: 999.6 })).slowest).toBe('1000 ms');
   });
+});
+
+test('a word over a chart is over a stretch that is wide enough, and does not run into the one before', () => {
+  const labels = [
+    { from: 0, until: 80, width: 30, word: 'noise' },
+    { from: 80, until: 120, width: 42, word: 'tunnel' },
+    { from: 120, until: 200, width: 30, word: 'noise again' },
+    { from: 200, until: 220, width: 38, word: 'short' },
+    { from: 220, until: 300, width: 30, word: 'last' },
+  ];
+  expect(withRoom(labels, { least: 34, gap: 6 }).map(({ word }) => word)).toEqual(['noise', 'tunnel', 'last']);
 });

@@ -49,6 +49,14 @@ describe('a request is drawn', () => {
     expect(drawn(paced, later)).toEqual(['attempt 1: got 503 0–50', 'pace 50–60', 'moonrise 60–']);
   });
 
+  test('with the attempt that brought it, though it was sent a moment before its wait was over', () => {
+    expect(drawn(retry(50, 1, 400), { type: 'recovered', ...at(448), attempts: 2, status: 200 })).toEqual([
+      'attempt 1: got 503 0–50',
+      'wait, by backoff 50–448',
+      'attempt 2: got 200 448–448',
+    ]);
+  });
+
   test('while it goes on', () => {
     expect(drawn(retry(50, 1, 400))).toEqual([
       'attempt 1: got 503 0–50',
