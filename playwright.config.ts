@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { defineConfig } from '@playwright/test';
+import { findFirefox } from './test/support/engines/firefox.ts';
+import { findWebKit } from './test/support/engines/webkit.ts';
 import { findBrowser } from './test/support/find-browser.mjs';
 
 const ci = Boolean(process.env.CI);
@@ -41,5 +43,7 @@ export default defineConfig({
         },
       },
     },
+    ...(findFirefox() ? [{ name: 'firefox', use: { browserName: 'firefox' as const } }] : []),
+    ...(findWebKit() ? [{ name: 'webkit', use: { browserName: 'webkit' as const } }] : []),
   ],
 });

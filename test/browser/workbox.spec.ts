@@ -38,9 +38,8 @@ const inWorker = <T>(context: BrowserContext, name: 'told' | 'queued'): Promise<
     return typeof value === 'function' ? value() : value;
   }, name) as Promise<T>;
 
-// They are bundled when they are first asked for, which may take longer than a page waits for its worker.
-test.beforeAll(async ({ site }) => {
-  for (const worker of Object.keys(WORKERS)) await (await fetch(`${site.url}/${worker}.sw.js`)).text();
+test.beforeAll(async ({ server }) => {
+  for (const worker of Object.keys(WORKERS)) await server.bundle(`${worker}.sw.js`);
 });
 
 for (const [worker, strategies] of Object.entries(WORKERS)) {
