@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { expect, type Page } from '@playwright/test';
+import { expect, type Page, type Response } from '@playwright/test';
 import { createServer, type Plugin } from 'vite';
 import { misbehave } from '../../demo/misbehave-plugin.ts';
 import { createMisbehavingServer, type Hit, type Step } from '../../demo/misbehaving-server.ts';
 import { workerBundles } from '../../demo/worker-bundles.ts';
-import { stopWorkers } from './engines/page.ts';
-import { test as base, engineOf } from './engines/test.ts';
+import { can, engineOf, needs, stopWorkers } from './engines/page.ts';
+import { test as base } from './engines/test.ts';
 
 /** A real site with a real misbehaving server behind it; one per test process. */
 export interface Site {
@@ -78,21 +78,28 @@ export const test = base.extend<Fixtures, { server: Site & { nextHost(): string 
     await use(async (worker = 'plain', path = '/') => {
       const page = await context.newPage();
       await page.goto(site.url + path);
-      await page.waitForFunction(() => 'sf' in window);
       const script = worker.includes('.sw.js') ? worker : `${worker}.sw.js`;
       await site.bundle(script);
-      const { state } = await page.evaluate((url) => window.sf.connect(url), `/${script}`);
-      expect(state).toBe('controlled');
+      const state = async () => {
+        await page.waitForFunction(() => 'sf' in window);
+        return (await page.evaluate((url) => window.sf.connect(url), `/${script}`)).state;
+      };
+      if ((await state()) !== 'controlled') {
+        // A busy machine may need longer to install a worker than a page waits for it.
+        await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+        await page.reload();
+        expect(await state()).toBe('controlled');
+      }
       return page;
     });
   },
 });
 
-export { expect };
+export { can, engineOf, expect, needs };
 
 /** Kills the worker as the browser would; resolves when it is gone. The next event starts it again. */
 export async function stopWorker(page: Page): Promise<void> {
-  if (engineOf(page) !== 'chromium') return stopWorkers(page);
+  if (engineOf(page.context()) !== 'chromium') return stopWorkers(page);
   const cdp = await page.context().newCDPSession(page);
   const stopped = new Promise<void>((resolve) => {
     cdp.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
@@ -103,6 +110,22 @@ export async function stopWorker(page: Page): Promise<void> {
   await cdp.send('ServiceWorker.stopAllWorkers');
   await stopped;
   await cdp.detach();
+}
+
+/** How a page is told that the network failed: in Chromium, in Firefox, and in WebKit with and without a worker between. */
+export const NETWORK_ERROR = expect.stringMatching(
+  /^TypeError: (Failed to fetch|NetworkError when attempting to fetch resource\.|(FetchEvent\.respondWith received an error: TypeError: )?Load failed)$/,
+);
+/** The same for a document that cannot be had. */
+export const LOAD_FAILED = /ERR_FAILED|NS_ERROR_|nothing answers/;
+
+/** The page, or the one that it is on its way to, shows what the selector selects. */
+export async function expectShown(page: Page, selector: string): Promise<void> {
+  await page.waitForFunction((selector) => document.querySelector(selector)?.checkVisibility(), selector);
+}
+
+export function expectStatus(page: Page, response: Response | null, status: number): void {
+  if (can(page.context(), 'document-status')) expect(response?.status()).toBe(status);
 }
 
 /** A request header as the server got it. */

@@ -21,6 +21,8 @@ export interface Tab {
   reload(): Promise<void>;
   /** Evaluates what becomes a string, maybe later. */
   evaluate(expression: string): Promise<string>;
+  /** Of each later document, before its own scripts; only where the engine can. */
+  addInitScript?(source: string): Promise<void>;
   close(): Promise<void>;
 }
 

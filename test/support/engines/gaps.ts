@@ -1,5 +1,3 @@
-import { test } from '@playwright/test';
-
 export type Engine = 'chromium' | 'firefox' | 'webkit';
 
 /** Something that an engine, or what drives it, cannot do; and what is done in its place. */
@@ -26,6 +24,12 @@ export const GAPS = {
     },
     instead: 'port-closed.spec.ts closes the port of the server',
   },
+  'init-script': {
+    engines: {
+      webkit: 'its WebDriver runs nothing before a page’s own scripts',
+    },
+    instead: 'test/page/register.test.ts has a page without service workers',
+  },
   route: {
     engines: {
       firefox: 'BiDi intercepts no request for a worker script',
@@ -39,6 +43,24 @@ export const GAPS = {
       webkit: 'there is no DevTools protocol: no quota, no hard reload, no worker status to follow',
     },
     instead: 'none',
+  },
+  'background-sync': {
+    engines: { firefox: 'it has no Background Sync', webkit: 'it has no Background Sync' },
+    instead: 'tests with `no-sync` in all engines: what has the outbox sent where there is none',
+  },
+  push: {
+    engines: {
+      firefox: 'no command gives a worker a push message',
+      webkit: 'no command gives a worker a push message',
+    },
+    instead: 'none',
+  },
+  'worker-console': {
+    engines: {
+      firefox: 'BiDi does not tell what a service worker logs',
+      webkit: 'its WebDriver does not tell what anybody logs',
+    },
+    instead: 'the same tests look at what pages and servers see',
   },
   'stop-worker': {
     engines: { webkit: 'no command stops a worker: it dies some seconds after its last page was closed' },
@@ -66,6 +88,8 @@ export const GAPS = {
 
 export type GapName = keyof typeof GAPS;
 
+export const hasGap = (engine: Engine, name: GapName): boolean => engine in GAPS[name].engines;
+
 /** How a gap is told of in a report. */
 export const gapText = (engine: Engine, name: GapName): string => `gap ${name}: ${reasonOf(engine, name)}`;
 
@@ -75,18 +99,3 @@ function reasonOf(engine: Engine, name: GapName): string {
   if (reason === undefined) throw new Error(`${engine} has no gap '${name}': nothing may be left out for it`);
   return reason;
 }
-
-/** Skips the test that is running. */
-export function lacks(engine: Engine, name: GapName): never {
-  test.skip(true, gapText(engine, name));
-  throw new Error('unreachable: a skipped test ends here');
-}
-
-/** The test that is running goes on and checks less. */
-export function checksLess(engine: Engine, name: GapName): void {
-  test.info().annotations.push({ type: 'less', description: gapText(engine, name) });
-}
-
-/** For tests of what only some engines have. */
-export const without = (name: GapName) => (engine: string) =>
-  engine in GAPS[name].engines ? lacks(engine as Engine, name) : undefined;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Browser, BrowserContext, Page } from '@playwright/test';
+import { type Browser, type BrowserContext, type Page, test } from '@playwright/test';
 import type { Driver, LoadState, Profile, Tab } from './driver.ts';
-import { type GapName, lacks } from './gaps.ts';
+import { type Engine, type GapName, gapText, hasGap } from './gaps.ts';
 
 // Of Playwright's API what the tests use, over a driver. Whatever else a test reaches for is a gap that has a name, or an error.
 
@@ -21,13 +21,34 @@ const GAP_OF: Readonly<Record<string, GapName>> = {
   waitForResponse: 'responses',
 };
 
-const drivers = new WeakMap<BrowserContext, Driver>();
+const drivers = new WeakMap<object, Driver>();
+
+export const engineOf = (of: Browser | BrowserContext): Engine => drivers.get(of)?.engine ?? 'chromium';
+
+/** Skips the test that is running where there is this gap. */
+export function needs(of: Browser | BrowserContext, name: GapName): void {
+  const engine = engineOf(of);
+  if (hasGap(engine, name)) lacks(engine, name);
+}
+
+/** Where there is this gap, the test that is running checks less, and its report says so. */
+export function can(of: Browser | BrowserContext, name: GapName): boolean {
+  const engine = engineOf(of);
+  const gap = hasGap(engine, name);
+  if (gap) test.info().annotations.push({ type: 'checks-less', description: gapText(engine, name) });
+  return !gap;
+}
+
+/** The one way to leave a test out. */
+function lacks(engine: Engine, name: GapName): never {
+  test.skip(true, gapText(engine, name));
+  throw new Error('a test that is skipped ends where it is');
+}
 
 /** The workers of all contexts of its browser. */
 export async function stopWorkers(page: Page): Promise<void> {
-  const driver = drivers.get(page.context());
-  if (driver?.stopWorkers) await driver.stopWorkers();
-  else lacks(driver?.engine ?? 'webkit', 'stop-worker');
+  needs(page.context(), 'stop-worker');
+  await drivers.get(page.context())?.stopWorkers?.();
 }
 
 export function createBrowser(driver: Driver): Browser {
@@ -85,6 +106,10 @@ export function createBrowser(driver: Driver): Browser {
             await sleep(POLL_MS);
           }
         },
+        async addInitScript(work: () => void) {
+          if (tab.addInitScript) await tab.addInitScript(`(${work})()`);
+          else lacks(engine, 'init-script');
+        },
         waitForTimeout: (ms: number) => sleep(ms),
         async close() {
           closed = true;
@@ -101,10 +126,10 @@ export function createBrowser(driver: Driver): Browser {
 
   const browser: Browser = strict(engine, 'browser', {
     newContext,
-    browserType: () => ({ name: () => engine }),
     version: () => driver.version,
     close: () => driver.close(),
   });
+  drivers.set(browser, driver);
   return browser;
 }
 

@@ -1,5 +1,5 @@
-import { type Browser, test as base, type Page } from '@playwright/test';
-import { AWAKE, findFirefox, launchFirefox } from './firefox.ts';
+import { type Browser, test as base } from '@playwright/test';
+import { FOR_TESTS, findFirefox, launchFirefox } from './firefox.ts';
 import type { Engine } from './gaps.ts';
 import { createBrowser } from './page.ts';
 import { findWebKit, launchWebKit } from './webkit.ts';
@@ -28,18 +28,11 @@ const launch: Record<Engine, (chromium: { launch(): Promise<Browser> }) => Promi
   async firefox() {
     const found = findFirefox();
     if (found === undefined) throw new Error('no Firefox found; `npm test` says how to install one');
-    return createBrowser(await launchFirefox(found, AWAKE));
+    return createBrowser(await launchFirefox(found, FOR_TESTS));
   },
   async webkit() {
     const found = findWebKit();
     if (found === undefined) throw new Error('no WebKit found; `npm test` says how to install one');
     return createBrowser(await launchWebKit(found));
   },
-};
-
-/** Which of them is it? */
-export const engineOf = (page: Page): Engine => {
-  const name = page.context().browser()?.browserType().name();
-  if (name === 'firefox' || name === 'webkit') return name;
-  return 'chromium';
 };

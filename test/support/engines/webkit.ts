@@ -135,6 +135,12 @@ function createSession(send: Send, first: string): Session {
   };
 }
 
+const UNREGISTER_MS = 1_000;
+const UNREGISTER = `(async () => {
+  for (const one of (await navigator.serviceWorker?.getRegistrations()) ?? []) await one.unregister();
+  return '';
+})()`;
+
 /** WebKit's driver has one storage for all its windows: tests get a host of their own instead. */
 function openProfile(session: Session): Profile {
   const open = new Set<Tab>();
@@ -152,7 +158,10 @@ function openProfile(session: Session): Profile {
       await tab.close();
     },
     async close() {
-      for (const tab of open) await tab.close();
+      const [tab] = open;
+      // Else they live on as long as any page of the driver does, and the next profile of this host has them.
+      if (tab) await Promise.race([tab.evaluate(UNREGISTER).catch(() => {}), sleep(UNREGISTER_MS)]);
+      for (const one of open) await one.close();
     },
   };
 }
