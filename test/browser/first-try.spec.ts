@@ -76,6 +76,10 @@ async function askForEverything(page: Page, site: Site, wire: string): Promise<u
   );
 }
 
+/** In Firefox the order is another each time, and an image becomes more urgent once it has been found to be seen. */
+const settled = (headers: Hit['headers']) =>
+  headers.filter(([name]) => name.toLowerCase() !== 'priority').toSorted(([a], [b]) => a.localeCompare(b));
+
 /** What the server saw and what the page saw, under one worker. */
 async function observe(browser: Browser, site: Site, worker: string) {
   const context = await browser.newContext();
@@ -93,8 +97,7 @@ async function observe(browser: Browser, site: Site, worker: string) {
     method,
     url,
     origin,
-    // Firefox asks for an image more urgently once it has found that it is to be seen, with any worker or none.
-    headers: headers.filter(([name]) => name.toLowerCase() !== 'priority'),
+    headers: engineOf(browser) === 'firefox' ? settled(headers) : headers,
     body: body.toString('latin1'),
   }));
   await context.close();

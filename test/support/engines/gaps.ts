@@ -15,14 +15,14 @@ export const GAPS = {
       firefox: `${BIDI} finds no elements by role or label`,
       webkit: `${DRIVER} finds no elements by role or label`,
     },
-    instead: 'views.spec.ts opens the demo, the panel and the status in each engine and reads what they show',
+    instead: 'none yet: the demo, the panel and the status are tested in Chromium only',
   },
   offline: {
     engines: {
       firefox: 'no command takes the worker offline: those of BiDi reach the page only',
       webkit: 'its WebDriver has no command for it',
     },
-    instead: 'port-closed.spec.ts closes the port of the server',
+    instead: '`npm run outbox:engines` closes the port of the server',
   },
   'init-script': {
     engines: {
@@ -64,7 +64,7 @@ export const GAPS = {
   },
   'stop-worker': {
     engines: { webkit: 'no command stops a worker: it dies some seconds after its last page was closed' },
-    instead: 'port-closed.spec.ts leaves the site until the worker is gone',
+    instead: '`npm run outbox:engines` leaves the site until the worker is gone',
   },
   'inside-worker': {
     engines: {
