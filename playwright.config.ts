@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { defineConfig } from '@playwright/test';
+import { BROUGHT } from './test/support/engines/brought.ts';
+import { findFirefox } from './test/support/engines/firefox.ts';
+import { findWebKit } from './test/support/engines/webkit.ts';
 import { findBrowser } from './test/support/find-browser.mjs';
 
 const ci = Boolean(process.env.CI);
@@ -10,6 +13,12 @@ const chromium = await findBrowser();
 // Chromium's sandbox is made of them; most containers forbid them, and there it does not start with one.
 const namespacesWork = () =>
   process.platform !== 'linux' || spawnSync('unshare', ['--user', '--map-root-user', 'true']).status === 0;
+
+/** Unless all files are asked for, those that have been brought to this engine. */
+const ofEngine = (engine: keyof typeof BROUGHT) =>
+  process.env.STEADFETCH_ENGINES === 'all'
+    ? {}
+    : { testMatch: BROUGHT[engine].map((name) => `**/${name}.spec.ts`), timeout: 60_000 };
 
 export default defineConfig({
   testDir: 'test/browser',
@@ -41,5 +50,7 @@ export default defineConfig({
         },
       },
     },
+    ...(findFirefox() ? [{ name: 'firefox', ...ofEngine('firefox'), use: { browserName: 'firefox' as const } }] : []),
+    ...(findWebKit() ? [{ name: 'webkit', ...ofEngine('webkit'), use: { browserName: 'webkit' as const } }] : []),
   ],
 });

@@ -4,12 +4,14 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { delimiter } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runnerImport } from 'vite';
 import { findBrowser } from './support/find-browser.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const unitReport = 'node_modules/.cache/vitest.json';
 const vitest = `vitest run --coverage --reporter=default --reporter=json --outputFile.json=${unitReport}`;
 const browserReport = 'node_modules/.cache/playwright.json';
+const load = async (path) => (await runnerImport(`${root}${path}`, { configFile: false, logLevel: 'error' })).module;
 
 process.env.PATH = `${root}node_modules/.bin${delimiter}${process.env.PATH}`;
 const total = { passed: 0, failed: 0, skipped: 0 };
@@ -22,6 +24,19 @@ const browser = await stage('Browser', async () => {
   console.log(`${executablePath} (from ${from})`);
   return true;
 });
+// Chromium is installed where there is none; the others come from packages of the system, which is its owner's to do.
+await stage('Other engines', async () => {
+  const { findFirefox } = await load('test/support/engines/firefox.ts');
+  const { findWebKit } = await load('test/support/engines/webkit.ts');
+  const missing = [
+    ...(findFirefox() ? [] : ['Firefox: apt-get install firefox-esr, or set FIREFOX_PATH']),
+    ...(findWebKit() ? [] : ['WebKit: apt-get install webkit2gtk-driver xvfb xauth']),
+  ];
+  console.log(missing.length === 0 ? 'Firefox and WebKit are there' : `Not tested here: ${missing.join('; ')}`);
+  // Where everything is installed for it, an engine that is not there is a fault and no wish.
+  if (process.env.CI) for (const engine of missing) fault(`missing ${engine}`);
+  else total.skipped += missing.length;
+});
 await check('Lint and types', 'npm run lint');
 const built = await check('Build', 'npm run build');
 await stage('Unit tests', () => suite('unit tests', vitest, unitReport, countVitest));
@@ -30,8 +45,16 @@ await check('Package: types resolve (attw)', 'npm run check:types', { needs: bui
 await check('Sizes', 'npm run size -- --check', { needs: built, show: true });
 await check('Cases of other retry layers', 'npm run cases', { show: true });
 await check('Simulator', 'npm run sim -- --quick', { show: true });
-if (browser)
+if (browser) {
   await stage('Browser tests', () => suite('browser tests', 'playwright test', browserReport, countPlaywright));
+  await stage('Engines', async () => {
+    const { summarize } = await load('test/support/engines/summary.ts');
+    const complete = process.env.STEADFETCH_ENGINES === 'all';
+    const { lines, faults } = summarize(JSON.parse(readFileSync(`${root}${browserReport}`, 'utf8')), { complete });
+    console.log(lines.join('\n'));
+    for (const one of faults) fault(one);
+  });
+}
 
 if (faults.length > 0) console.log(`\nFailed:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
 const { passed, failed, skipped } = total;

@@ -26,8 +26,9 @@ export function toFacts(request: Request, url: URL, ownOrigin: string): RequestF
     keyed: Boolean(headers.get('Idempotency-Key') || headers.get('X-Idempotency-Key')),
     eventStream: headers.get('Accept')?.includes('text/event-stream') === true,
     range: headers.has('Range'),
-    // `undefined` in Firefox, where only the method tells.
-    hasBody: !read && request.body !== null,
+    // `undefined` in Firefox, where only the method tells. WebKit no longer fetches a keepalive request whose body has
+    // been looked at.
+    hasBody: !read && (request.keepalive || request.body !== null),
     choosy: Boolean(request.integrity) || request.redirect === 'error',
     sameReferrer: !/^https?:/.test(request.referrer) || request.referrer.startsWith(`${ownOrigin}/`),
     polling: POLLING.test(url.search),

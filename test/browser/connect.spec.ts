@@ -1,6 +1,7 @@
 import { expect, test } from '../support/browser.ts';
 
 test.beforeEach(async ({ page, site }) => {
+  for (const worker of ['plain', 'unclaiming', 'quick', 'impatient', 'foreign']) await site.bundle(`${worker}.sw.js`);
   await page.goto(site.url);
   await page.waitForFunction(() => 'sf' in window);
 });

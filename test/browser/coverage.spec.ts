@@ -1,4 +1,4 @@
-import { expect, test } from '../support/browser.ts';
+import { expect, expectShown, expectStatus, test } from '../support/browser.ts';
 
 const BUSY = { status: 503, body: 'busy' };
 const of = (type: string, body: string) => ({ headers: { 'content-type': type }, body });
@@ -84,6 +84,7 @@ test('row 55: a navigation is retried, without a word of the page', async ({ sit
   const page = await open('quick');
   const wire = site.plan([BUSY, of('text/html', '<p id="shown">fine</p>')]);
   const response = await page.goto(site.url + wire.path);
-  expect([response?.status(), wire.hits().length]).toEqual([200, 2]);
-  await expect(page.locator('#shown')).toBeVisible();
+  expectStatus(page, response, 200);
+  expect(wire.hits().length).toBe(2);
+  await expectShown(page, '#shown');
 });

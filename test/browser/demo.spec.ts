@@ -1,6 +1,9 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { type Demo, expect, test } from '../support/demo.ts';
+import { needs } from '../support/engines/page.ts';
+
+test.beforeEach(({ browser }) => needs(browser, 'locators'));
 
 /** Of a scene that usually takes twenty. */
 const SECONDS = 3;

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import type { LayerStatus, OutboxItem } from '../../src/page/index.ts';
-import { expect, test } from '../support/browser.ts';
+import { expect, needs, test } from '../support/browser.ts';
+
+test.beforeEach(({ browser }) => needs(browser, 'locators'));
 
 type Module = typeof import('./pages/devtools.ts');
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from '@playwright/test';
-import { expect, header, test, type Wire } from '../support/browser.ts';
+import { expect, header, NETWORK_ERROR, test, type Wire } from '../support/browser.ts';
 
 // What people reported of other layers, against a real server that does it.
 
@@ -288,7 +288,7 @@ test('B054 after giving up the page has an answer or an error, in time', async (
     const startedAt = performance.now();
     return { seen: await window.sf.get(url), tookMs: performance.now() - startedAt };
   }, `http://localhost:${port}/?base-500`);
-  expect(refused.seen).toEqual({ error: 'TypeError: Failed to fetch' });
+  expect(refused.seen).toEqual({ error: NETWORK_ERROR });
   expect(refused.tookMs).toBeGreaterThanOrEqual(1_000 - EARLY_MS);
   expect(refused.tookMs).toBeLessThan(2_000);
 });

@@ -1,7 +1,12 @@
 import type { Browser, Page } from '@playwright/test';
-import { expect, header, type Site, test } from '../support/browser.ts';
+import type { Hit } from '../../demo/misbehaving-server.ts';
+import { engineOf, expect, header, type Site, test } from '../support/browser.ts';
 
-test('a first-try success costs no transaction, no message, no clone and no extended event', async ({ site, open }) => {
+test('a first-try success costs no transaction, no message, no clone and no extended event', async ({
+  site,
+  open,
+  engine,
+}) => {
   const page = await open('cost');
   const counts = () =>
     page.evaluate(
@@ -22,7 +27,8 @@ test('a first-try success costs no transaction, no message, no clone and no exte
       await window.sf.get(url, { method: 'DELETE' });
     }, wire.path);
   }
-  expect(await counts()).toEqual(before);
+  // Firefox has no `Request.body`: that a DELETE has none cannot be seen, so it is kept as one that has.
+  expect(await counts()).toEqual({ ...(before as object), clones: engine === 'firefox' ? 2 * 20 : 0 });
   // When the worker was installed, and when the page said hello, which is noted.
   expect(before).toMatchObject({ transactions: 2, messages: 0, clones: 0, waitUntils: 2 });
 });
@@ -70,6 +76,10 @@ async function askForEverything(page: Page, site: Site, wire: string): Promise<u
   );
 }
 
+/** In Firefox the order is another each time, and an image becomes more urgent once it has been found to be seen. */
+const settled = (headers: Hit['headers']) =>
+  headers.filter(([name]) => name.toLowerCase() !== 'priority').toSorted(([a], [b]) => a.localeCompare(b));
+
 /** What the server saw and what the page saw, under one worker. */
 async function observe(browser: Browser, site: Site, worker: string) {
   const context = await browser.newContext();
@@ -81,10 +91,15 @@ async function observe(browser: Browser, site: Site, worker: string) {
   const wire = site.plan([{ body: 'fine', headers: { 'X-From': 'server', 'cache-control': 'no-store' } }]);
   const seen = await askForEverything(page, site, wire.path);
   await page.goto(`${site.url}${wire.path}/navigation`);
-  const nameless = (value: unknown) => JSON.stringify(value, undefined, 1).replaceAll(wire.id, 'ID');
-  const hits = wire
-    .hits()
-    .map(({ method, url, origin, headers, body }) => ({ method, url, origin, headers, body: body.toString('latin1') }));
+  const nameless = (value: unknown) =>
+    JSON.stringify(value, undefined, 1).replaceAll(new URL(site.url).host, 'HOST').replaceAll(wire.id, 'ID');
+  const hits = wire.hits().map(({ method, url, origin, headers, body }) => ({
+    method,
+    url,
+    origin,
+    headers: engineOf(browser) === 'firefox' ? settled(headers) : headers,
+    body: body.toString('latin1'),
+  }));
   await context.close();
   return { seen: nameless(seen).replace(/"date": ".*"/g, '"date": ""'), hits: nameless(hits) };
 }
@@ -110,7 +125,7 @@ test('a redirected answer keeps its URL and type', async ({ site, open }) => {
   });
 });
 
-test('media, event streams and cache-only requests are not intercepted', async ({ site, open }) => {
+test('media, event streams and cache-only requests are not intercepted', async ({ site, open, engine }) => {
   const page = await open();
   const video = site.plan([{ status: 503 }]);
   const stream = site.plan([{ headers: { 'content-type': 'text/event-stream' }, body: 'data: 1\n\n' }]);
@@ -126,9 +141,12 @@ test('media, event streams and cache-only requests are not intercepted', async (
     { video: video.path, stream: stream.path },
   );
   // The browser itself asked: a request that came through a worker has no destination any more.
-  expect(video.hits().map((hit) => header(hit, 'sec-fetch-dest'))).toEqual(['video']);
+  // In WebKitGTK a worker is not told that it is a video, so it is retried as any other read.
+  const asked = video.hits().map((hit) => header(hit, 'sec-fetch-dest'));
+  expect(asked).toEqual(engine === 'webkit' ? Array(4).fill('empty') : ['video']);
   expect(stream.hits()).toHaveLength(1);
   const missed = await page.evaluate(() => window.sf.get('/nowhere', { cache: 'only-if-cached', mode: 'same-origin' }));
-  expect(missed).toHaveProperty('error');
-  expect(await page.evaluate(() => window.sf.events)).toEqual([]);
+  // WebKit asks the network for it all the same.
+  expect('error' in missed).toBe(engine !== 'webkit');
+  if (engine !== 'webkit') expect(await page.evaluate(() => window.sf.events)).toEqual([]);
 });

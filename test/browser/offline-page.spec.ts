@@ -1,4 +1,4 @@
-import { expect, stopWorker, test } from '../support/browser.ts';
+import { expect, expectShown, expectStatus, LOAD_FAILED, NETWORK_ERROR, stopWorker, test } from '../support/browser.ts';
 
 const OFFLINE = {
   headers: { 'content-type': 'text/html' },
@@ -20,13 +20,13 @@ test('row 56: offline, a document is replaced by the offline page at once, and i
   const startedAt = Date.now();
   const response = await page.goto(site.url + wire.path);
   expect(Date.now() - startedAt).toBeLessThan(5_000);
-  expect(response?.status()).toBe(503);
+  expectStatus(page, response, 503);
   expect(response?.headers()).toMatchObject({ 'cache-control': 'no-store' });
-  await expect(page.locator('#offline')).toBeVisible();
+  await expectShown(page, '#offline');
   expect(page.url()).toBe(site.url + wire.path);
   expect(wire.hits()).toHaveLength(0);
   await context.setOffline(false);
-  await expect(page.locator('#shown')).toBeVisible();
+  await expectShown(page, '#shown');
   expect(wire.hits()).toHaveLength(1);
 });
 
@@ -36,11 +36,11 @@ test('a server that answers is shown as it answers; one that does not, after all
 }) => {
   const page = await open(`offline-page.sw.js?page=${site.plan([OFFLINE]).path}`);
   const busy = site.plan([{ ...HTML, status: 503 }]);
-  expect((await page.goto(site.url + busy.path))?.status()).toBe(503);
-  await expect(page.locator('#shown')).toBeVisible();
+  expectStatus(page, await page.goto(site.url + busy.path), 503);
+  await expectShown(page, '#shown');
   const gone = site.plan([{ reset: 'headers' }]);
-  expect((await page.goto(site.url + gone.path))?.status()).toBe(503);
-  await expect(page.locator('#offline')).toBeVisible();
+  expectStatus(page, await page.goto(site.url + gone.path), 503);
+  await expectShown(page, '#offline');
   expect(gone.hits().length).toBeGreaterThan(1);
 });
 
@@ -48,7 +48,7 @@ test('nothing but a document that is read is replaced', async ({ site, open, con
   const page = await open(`offline-page.sw.js?page=${site.plan([OFFLINE]).path}`);
   const wire = site.plan([{ reset: 'headers' }]);
   const seen = await page.evaluate((path) => window.sf.get(path), wire.path);
-  expect(seen).toMatchObject({ error: 'TypeError: Failed to fetch' });
+  expect(seen).toMatchObject({ error: NETWORK_ERROR });
   await context.setOffline(true);
   await page.setContent(`<form method="post" action="${site.url}${wire.path}"><button>send</button></form>`);
   await page.locator('button').click();
@@ -60,5 +60,5 @@ test('a page that cannot be had is no reason not to install the worker', async (
   const missing = site.plan([{ status: 404 }]);
   const page = await open(`offline-page.sw.js?page=${missing.path}`);
   const gone = site.plan([{ reset: 'headers' }]);
-  await expect(page.goto(site.url + gone.path)).rejects.toThrow('ERR_FAILED');
+  await expect(page.goto(site.url + gone.path)).rejects.toThrow(LOAD_FAILED);
 });

@@ -1,4 +1,4 @@
-import { expect, header, test } from '../support/browser.ts';
+import { expect, header, NETWORK_ERROR, test } from '../support/browser.ts';
 import {
   bodies,
   eventsOf,
@@ -214,9 +214,7 @@ test('a POST without a key whose answer is lost is never kept, and the page gets
   for (const step of [{ reset: 'headers' }, { status: 503, body: 'down' }] as const) {
     const wire = site.plan([step]);
     const seen = await post(page, `${wire.path}?box`, { method: 'POST', body: 'x' });
-    expect(seen).toMatchObject(
-      'reset' in step ? { error: 'TypeError: Failed to fetch' } : { status: 503, body: 'down' },
-    );
+    expect(seen).toMatchObject('reset' in step ? { error: NETWORK_ERROR } : { status: 503, body: 'down' });
     expect(wire.hits()).toHaveLength(1);
   }
   expect(await stored(page)).toEqual([]);

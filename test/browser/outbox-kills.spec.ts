@@ -1,4 +1,4 @@
-import { expect, header, test } from '../support/browser.ts';
+import { expect, header, NETWORK_ERROR, test } from '../support/browser.ts';
 import { goOffline, goOnline, keepOffline, keyed, killer, list, type Place, post, sendNow } from '../support/outbox.ts';
 
 // The worker is stopped at each step of a delivery. `npm run outbox:kills` does it more often, with more entries.
@@ -57,13 +57,12 @@ for (const { at, named, seen } of STEPS) {
 
 /** Resolves once so many entries were sent from now on. */
 async function nextSent(page: Parameters<typeof list>[0], count: number): Promise<() => Promise<void>> {
-  const sent = await page.evaluateHandle((count) => {
-    const events = window.sf.events.length;
-    const isThere = () => window.sf.events.slice(events).filter(({ type }) => type === 'queue-sent').length >= count;
-    return { isThere };
-  }, count);
+  const events = await page.evaluate(() => window.sf.events.length);
   return async () => {
-    await page.waitForFunction(({ isThere }) => isThere(), sent);
+    await page.waitForFunction(
+      ({ events, count }) => window.sf.events.slice(events).filter(({ type }) => type === 'queue-sent').length >= count,
+      { events, count },
+    );
   };
 }
 
@@ -82,7 +81,7 @@ test('B095 what was answered with 202 is delivered, and nothing else, where a wo
     await stand?.();
     const seen = await answer;
     if ('status' in seen) said.push(`${index}`);
-    else expect(seen.error).toBe('TypeError: Failed to fetch');
+    else expect(seen.error).toEqual(NETWORK_ERROR);
   }
   await goOnline(page);
   // Chromium gives a request whose worker was stopped to the next one, once.

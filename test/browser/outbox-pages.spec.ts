@@ -1,4 +1,4 @@
-import { expect, test } from '../support/browser.ts';
+import { expect, NETWORK_ERROR, test } from '../support/browser.ts';
 import { bodies, eventsOf, goOffline, goOnline, keepOffline, keyed, list, post } from '../support/outbox.ts';
 
 // What pages see of the outbox, and can do with it.
@@ -94,7 +94,7 @@ test('a page that is told the error keeps the entry all the same, where the rout
   const page = await open('outbox');
   const wire = site.plan([{ status: 201 }]);
   await goOffline(page);
-  expect(await post(page, `${wire.path}?error`, keyed('k', 'x'))).toEqual({ error: 'TypeError: Failed to fetch' });
+  expect(await post(page, `${wire.path}?error`, keyed('k', 'x'))).toEqual({ error: NETWORK_ERROR });
   expect(await list(page)).toMatchObject([{ outbox: 'silent', state: 'waiting' }]);
   await goOnline(page);
   await expect.poll(() => bodies(wire)).toEqual(['x']);

@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from '@playwright/test';
-import { expect, test } from '../support/browser.ts';
+import { expect, NETWORK_ERROR, test } from '../support/browser.ts';
 import { bodies, eventsOf, goOffline, goOnline, keepOffline, keyed, list, post, sendNow } from '../support/outbox.ts';
 
 // A database that cannot be had: nothing claims to be kept.
@@ -10,7 +10,7 @@ async function expectNotStored(page: Page): Promise<void> {
     .poll(() => eventsOf(page, 'queue-failed'))
     .toMatchObject([{ type: 'queue-failed', reason: 'not-stored', id: '', sends: 0 }]);
 }
-const REAL_ERROR = { error: 'TypeError: Failed to fetch' };
+const REAL_ERROR = { error: NETWORK_ERROR };
 
 test('B112 a full disk: the page gets the true error, and smaller entries are kept', async ({ site, open }) => {
   const page = await open('outbox.sw.js?fault=full');

@@ -1,5 +1,5 @@
 import type { BrowserContext, CDPSession, Page } from '@playwright/test';
-import { expect, type Site, test } from '../support/browser.ts';
+import { expect, needs, type Site, test } from '../support/browser.ts';
 import {
   bodies,
   eventsOf,
@@ -16,6 +16,7 @@ import {
 
 /** The browser's sync event, whenever a test wants it; resolves to whether the worker said that all was sent. */
 async function syncs(page: Page, site: Site) {
+  needs(page.context(), 'background-sync');
   const cdp: CDPSession = await page.context().newCDPSession(page);
   let registrationId = '';
   cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {

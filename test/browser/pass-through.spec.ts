@@ -1,4 +1,4 @@
-import { expect, header, test } from '../support/browser.ts';
+import { expect, expectStatus, header, test } from '../support/browser.ts';
 import { type OwnServer, ownServer, pieces } from '../support/own-server.ts';
 
 // What must come through the worker as it is: redirects, streams, partial answers, and what is not its business at all.
@@ -25,9 +25,10 @@ test('B121 a document that is redirected ends at the other URL, with a 503 befor
   const target = site.plan([BUSY, { headers: { 'content-type': 'text/html' }, body: html }]);
   const wire = site.plan([BUSY, { redirect: `${target.path}/new/` }]);
   const response = await page.goto(`${site.url}${wire.path}/old`);
-  expect([response?.status(), page.url()]).toEqual([200, `${site.url}${target.path}/new/`]);
+  expectStatus(page, response, 200);
+  expect(page.url()).toBe(`${site.url}${target.path}/new/`);
   expect([wire.hits().length, target.hits().length]).toEqual([2, 2]);
-  const next = await page.locator('#link').evaluate((link) => (link as HTMLAnchorElement).href);
+  const next = await page.evaluate(() => document.querySelector('a')?.href);
   expect(next).toBe(`${site.url}${target.path}/new/next`);
 });
 
@@ -152,7 +153,7 @@ for (const { how, marker, steps, hits } of [
   { how: 'answered with 503', marker: 'base-100', steps: [BUSY, { body: 'fine' }], hits: 2 },
   { how: 'cut off', marker: 'base-100', steps: [{ reset: 'headers' as const }, { body: 'fine' }], hits: 2 },
 ]) {
-  test(`B129 a keepalive request of 40,000 bytes is never under way twice: ${how}`, async ({ site, open }) => {
+  test(`B129 a keepalive request of 40,000 bytes is never under way twice: ${how}`, async ({ site, open, engine }) => {
     const page = await open('faults');
     const wire = site.plan(steps);
     // A browser refuses a second of them at the same time: together they are more than 64 KiB.
@@ -161,8 +162,11 @@ for (const { how, marker, steps, hits } of [
       url: `${wire.path}?${marker}`,
       init,
     });
-    expect(seen).toMatchObject({ status: 200, body: 'fine' });
-    expect(wire.hits().map(({ body }) => body.length)).toEqual(Array(hits).fill(40_000));
+    // Firefox shows no worker what is to be kept alive: what comes is the first answer.
+    if (engine === 'firefox' && hits > 1)
+      expect([503, undefined]).toContain('status' in seen ? seen.status : undefined);
+    else expect(seen).toMatchObject({ status: 200, body: 'fine' });
+    expect(wire.hits().map(({ body }) => body.length)).toEqual(Array(engine === 'firefox' ? 1 : hits).fill(40_000));
   });
 }
 
@@ -189,7 +193,7 @@ for (const [name, steps] of [
   });
 }
 
-test('B131 a part that is cut off is left to the page: nothing is asked for again', async ({ site, open }) => {
+test('B131 a part that is cut off is left to the page: nothing is asked for again', async ({ site, open, engine }) => {
   const page = await open('quick');
   const wire = site.plan([{ ...PART, truncate: true }, PART]);
   const seen = await page.evaluate(async (path) => {
@@ -206,7 +210,8 @@ test('B131 a part that is cut off is left to the page: nothing is asked for agai
       return { bytes, ended: String(error) };
     }
   }, wire.path);
-  expect(seen.ended).toContain('TypeError');
+  // WebKitGTK takes a body that is cut off for a whole one, with a worker or without.
+  expect(seen.ended).toContain(engine === 'webkit' ? 'whole' : 'TypeError');
   // An error may take with it what the page has not read yet.
   expect(seen.bytes).toBeLessThanOrEqual(50);
   expect(wire.hits()).toHaveLength(1);

@@ -1,4 +1,4 @@
-import { expect, header, test } from '../support/browser.ts';
+import { expect, header, NETWORK_ERROR, test } from '../support/browser.ts';
 
 test('row 52 and row 54: 503, 503, 200: the page gets the 200, and is told of both retries and the recovery', async ({
   site,
@@ -101,7 +101,7 @@ test('an answer that is too large to keep leaves its status and headers', async 
     const rest = await new Response(body).text().catch(String);
     return { status, why: headers.get('x-why'), rest };
   }, wire.path);
-  expect(seen).toEqual({ status: 503, why: 'deploy', rest: expect.stringContaining('TypeError') });
+  expect(seen).toEqual({ status: 503, why: 'deploy', rest: expect.stringMatching(/^(TypeError|AbortError)/) });
   expect(wire.hits()).toHaveLength(3);
 });
 
@@ -113,7 +113,7 @@ test('a request that refuses redirects is sent again once, and holds nothing aga
   const wires = [1, 2, 3].map(() => site.plan([{ redirect: '/elsewhere' }]));
   for (const { path } of wires) {
     const seen = await page.evaluate((url) => window.sf.get(url, { redirect: 'error' }), path);
-    expect(seen).toEqual({ error: 'TypeError: Failed to fetch' });
+    expect(seen).toEqual({ error: NETWORK_ERROR });
   }
   expect(wires.map((wire) => wire.hits().length)).toEqual([2, 2, 2]);
   const circuit = (await page.evaluate(() => window.sf.retries?.status()))?.origins.map((one) => one.circuit);
@@ -123,6 +123,7 @@ test('a request that refuses redirects is sent again once, and holds nothing aga
 test('an image of a style sheet of another origin is never sent with the worker as its referrer', async ({
   site,
   open,
+  engine,
 }) => {
   const page = await open('quick');
   const image = site.plan([
@@ -138,7 +139,8 @@ test('an image of a style sheet of another origin is never sent with the worker 
   await expect.poll(() => image.hits().length).toBeGreaterThan(0);
   await page.waitForTimeout(1_000);
   const referrers = image.hits().map((hit) => header(hit, 'referer'));
-  expect(new Set(referrers)).toEqual(new Set([`${site.secondOrigin}/`]));
+  // WebKit names the document instead of the style sheet.
+  expect(new Set(referrers)).toEqual(new Set([`${engine === 'webkit' ? site.url : site.secondOrigin}/`]));
 });
 
 test('a tab that is closed stops the retries of what it had asked for', async ({ site, open }) => {
@@ -158,18 +160,17 @@ test('network errors to the end: the page gets the network error', async ({ site
   const page = await open('quick');
   const wire = site.plan([{ reset: 'headers' }]);
   const seen = await page.evaluate((path) => window.sf.get(path), wire.path);
-  expect(seen).toEqual({ error: 'TypeError: Failed to fetch' });
+  expect(seen).toEqual({ error: NETWORK_ERROR });
   expect(wire.hits()).toHaveLength(3);
 });
 
 test('no attempt and no wait starts that cannot end before the deadline', async ({ site, open }) => {
   const page = await open('deadline');
   const wire = site.plan([{ status: 503, body: 'busy' }]);
-  const startedAt = Date.now();
   expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toMatchObject({ status: 503, body: 'busy' });
   // 400 ms each: hits at 0, 400 and 800 ms; a fourth would start after the second that the policy allows.
   expect(wire.hits()).toHaveLength(3);
-  expect(wire.hits().at(-1)?.at).toBeLessThan(startedAt + 1_000);
+  expect((wire.hits().at(-1)?.at ?? 0) - (wire.hits()[0]?.at ?? 0)).toBeLessThan(1_000);
   await expect
     .poll(() => page.evaluate(() => window.sf.told.at(-1)))
     .toMatchObject({ type: 'gave-up', reason: 'deadline', attempts: 3 });
@@ -187,10 +188,14 @@ test('attempts of parallel requests are counted apart', async ({ site, open }) =
 test('an answer that has begun is final: a cut body reaches the page as it does without a worker', async ({
   site,
   open,
+  engine,
 }) => {
   const page = await open();
   const wire = site.plan([{ truncate: true, bytes: 100_000 }]);
-  expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toHaveProperty('error');
+  const seen = await page.evaluate((path) => window.sf.get(path), wire.path);
+  // WebKitGTK takes a body that is cut off for a whole one.
+  if (engine === 'webkit') expect('body' in seen && seen.body.length).toBeLessThan(100_000);
+  else expect(seen).toHaveProperty('error');
   expect(wire.hits()).toHaveLength(1);
 });
 

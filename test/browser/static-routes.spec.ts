@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import fc from 'fast-check';
-import { expect, header, stopWorker, test, type Wire } from '../support/browser.ts';
+import { expect, expectShown, expectStatus, header, stopWorker, test, type Wire } from '../support/browser.ts';
 
 const get = (page: Page, url: string) => page.evaluate((path) => window.sf.get(path), url);
 
@@ -48,7 +48,7 @@ for (const more of [[], ['preload']]) {
     const response = await page.goto(site.url + off.path);
     expect([response?.status(), response?.fromServiceWorker(), off.hits().length]).toEqual([503, false, 1]);
     expect(header(off.hits()[0], 'service-worker-navigation-preload')).toBe(null);
-    await expect(page.locator('#shown')).toBeVisible();
+    await expectShown(page, '#shown');
   });
 }
 
@@ -171,9 +171,10 @@ for (const more of [[], ['preload']]) {
       [busy, 2],
     ] as const) {
       const response = await page.goto(site.url + wire.path);
-      expect([response?.status(), wire.hits().length]).toEqual([200, hits]);
+      expectStatus(page, response, 200);
+      expect(wire.hits().length).toBe(hits);
       expect(header(wire.hits()[0], 'service-worker-navigation-preload')).toBe(null);
-      await expect(page.locator('#shown')).toBeVisible();
+      await expectShown(page, '#shown');
     }
   });
 }

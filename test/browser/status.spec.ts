@@ -1,6 +1,8 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { expect, test } from '../support/browser.ts';
+import { expect, needs, test } from '../support/browser.ts';
+
+test.beforeEach(({ browser }) => needs(browser, 'locators'));
 
 type Module = typeof import('./pages/devtools.ts');
 

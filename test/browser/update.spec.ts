@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { expect, type Site, test, type Wire } from '../support/browser.ts';
+import { expect, needs, type Site, test, type Wire } from '../support/browser.ts';
 
 const controller = (page: Page) => page.evaluate(() => navigator.serviceWorker.controller?.scriptURL.split('/').at(-1));
 
@@ -81,6 +81,7 @@ test('what the old version has been told the new one knows', async ({ site, open
 
 /** Pushes a message to the worker of a scope, as a push service would. */
 async function push(page: Page, site: Site, scope: string, data: string): Promise<void> {
+  needs(page.context(), 'push');
   const cdp = await page.context().newCDPSession(page);
   const found = new Promise<string>((resolve) => {
     cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {

@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from '@playwright/test';
-import { expect, header, stopWorker, test, underPolicy } from '../support/browser.ts';
+import { expect, expectShown, expectStatus, header, stopWorker, test, underPolicy } from '../support/browser.ts';
 
 const BUSY = { status: 503, body: 'busy' };
 const LOST = { reset: 'headers' } as const;
@@ -38,9 +38,8 @@ const inWorker = <T>(context: BrowserContext, name: 'told' | 'queued'): Promise<
     return typeof value === 'function' ? value() : value;
   }, name) as Promise<T>;
 
-// They are bundled when they are first asked for, which may take longer than a page waits for its worker.
-test.beforeAll(async ({ site }) => {
-  for (const worker of Object.keys(WORKERS)) await (await fetch(`${site.url}/${worker}.sw.js`)).text();
+test.beforeAll(async ({ server }) => {
+  for (const worker of Object.keys(WORKERS)) await server.bundle(`${worker}.sw.js`);
 });
 
 for (const [worker, strategies] of Object.entries(WORKERS)) {
@@ -73,8 +72,8 @@ for (const [worker, strategies] of Object.entries(WORKERS)) {
         const page = await open(`${worker}.sw.js?${query}`);
         const wire = site.plan([BUSY, BUSY, HTML]);
         const response = await page.goto(`${site.url}${wire.path}?s=${strategy}`);
-        expect(response?.status()).toBe(200);
-        await expect(page.locator('#shown')).toBeVisible();
+        expectStatus(page, response, 200);
+        await expectShown(page, '#shown');
         expect(wire.hits().map((hit) => header(hit, 'sec-fetch-mode'))).toEqual(['navigate', 'navigate', 'navigate']);
         expect(wire.hits().map((hit) => header(hit, 'service-worker-navigation-preload'))).toEqual([
           query === 'preload' ? 'true' : null,
@@ -88,7 +87,7 @@ for (const [worker, strategies] of Object.entries(WORKERS)) {
       const page = await open(`${worker}.sw.js?preload`);
       const wire = site.plan([LOST, HTML]);
       await page.goto(`${site.url}${wire.path}?s=${strategy}`);
-      await expect(page.locator('#shown')).toBeVisible();
+      await expectShown(page, '#shown');
       expect(wire.hits()).toHaveLength(2);
     });
   }
@@ -176,7 +175,7 @@ test('serwist precaching: a preloaded document of a precached page is retried', 
   const page = await open(`serwist.sw.js?preload&precache=${encodeURIComponent(wire.path)}`);
   site.replan(wire.id, [BUSY, HTML]);
   const response = await page.goto(site.url + wire.path);
-  expect(response?.status()).toBe(200);
+  expectStatus(page, response, 200);
   expect(wire.hits()).toHaveLength(2);
 });
 

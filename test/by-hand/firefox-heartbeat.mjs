@@ -1,9 +1,13 @@
 // `npm run heartbeat:firefox`: what pages get in a real Firefox, which stops a worker that waits for longer than a minute.
-// By hand: it needs a Firefox, and the waits are as long as they are. (Node 20 has its WebSocket behind a flag.)
+// By hand: it needs a Firefox, and the waits are as long as they are.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createServer, runnerImport } from 'vite';
-import { findFirefox, launchFirefox } from './firefox.mjs';
+import { openPage } from './page.mjs';
+
+const inRepo = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const load = async (path) => (await runnerImport(inRepo(path), { configFile: false, logLevel: 'error' })).module;
+const { findFirefox, launchFirefox } = await load('test/support/engines/firefox.ts');
 
 const executable = findFirefox();
 if (executable === undefined) {
@@ -13,7 +17,6 @@ if (executable === undefined) {
   process.exit(1);
 }
 
-const inRepo = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const seconds = (ms) => `${(ms / 1_000).toFixed(1)} s`;
 let [passed, failed] = [0, 0];
 
@@ -38,7 +41,7 @@ process.exitCode = failed > 0 ? 1 : 0;
 
 /** The figure that the others are to be held against. */
 async function waitUnaided() {
-  const page = await firefox.openPage(site.url);
+  const page = await openPage(firefox, site.url);
   await page.run(async () => {
     const claimed = new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve));
     await navigator.serviceWorker.register('/unaided.sw.js');
@@ -172,7 +175,7 @@ async function check(title, work) {
 }
 
 async function openConnected(options = {}) {
-  const page = await firefox.openPage(site.url);
+  const page = await openPage(firefox, site.url);
   const { state } = await page.run((asked) => window.sf.connect('/heartbeat.sw.js', asked), options);
   if (state !== 'controlled') throw new Error(`a page is ${state}`);
   return page;
@@ -194,7 +197,6 @@ function hitsOf(wire) {
 
 /** The pages of the browser tests, with a misbehaving server behind them. */
 async function openSite() {
-  const load = async (path) => (await runnerImport(inRepo(path), { configFile: false, logLevel: 'error' })).module;
   const { createMisbehavingServer } = await load('demo/misbehaving-server.ts');
   const { misbehave } = await load('demo/misbehave-plugin.ts');
   const { workerBundles } = await load('demo/worker-bundles.ts');

@@ -4,18 +4,19 @@ import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { build, runnerImport } from 'vite';
-import { findFirefox, launchFirefox } from './firefox.mjs';
-import { findWebKit, launchWebKit } from './webkit.mjs';
+import { openPage } from './page.mjs';
 
 const inRepo = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const load = async (path) => (await runnerImport(inRepo(path), { configFile: false, logLevel: 'error' })).module;
+const { findFirefox, launchFirefox } = await load('test/support/engines/firefox.ts');
+const { findWebKit, launchWebKit } = await load('test/support/engines/webkit.ts');
 let [passed, failed] = [0, 0];
 
 const ENGINES = [
   {
     name: 'Firefox',
     found: findFirefox(),
-    launch: (found) => launchFirefox(found, { systemAccess: true }),
+    launch: launchFirefox,
     remedy: 'apt-get install firefox-esr, or set FIREFOX_PATH',
   },
   {
@@ -47,7 +48,7 @@ console.log(`\n${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : 0;
 
 async function checkAll(browser) {
-  const page = await browser.openPage(site.url);
+  const page = await openPage(browser, site.url);
   await page.run(async () => {
     while (!('sf' in window)) await new Promise((resolve) => setTimeout(resolve, 50));
   });

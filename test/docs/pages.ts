@@ -2,8 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readCases, toPage } from '../cases/table.ts';
 import { securityBlocks } from '../security/blocks.ts';
+import { gapRows } from '../support/engines/summary.ts';
 import { eventBlocks } from './event-tables.ts';
-import { withBlocks } from './markdown.ts';
+import { toTable, withBlocks } from './markdown.ts';
 import { optionBlocks } from './option-tables.ts';
 
 const inRepo = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -24,7 +25,12 @@ export const CASES = 'docs/cases.md';
 
 export const readPage = (path: string): string => (existsSync(inRepo(path)) ? readFileSync(inRepo(path), 'utf8') : '');
 
-const BLOCKS: Readonly<Record<string, () => string>> = { ...optionBlocks, ...eventBlocks, ...securityBlocks };
+const BLOCKS: Readonly<Record<string, () => string>> = {
+  ...optionBlocks,
+  ...eventBlocks,
+  ...securityBlocks,
+  gaps: () => toTable(['gap', 'in', 'why', 'instead'], gapRows()),
+};
 
 /** A page as it has to be: what is generated of it, anew. */
 export function pageAnew(path: string): string {

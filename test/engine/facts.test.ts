@@ -14,6 +14,18 @@ const read = (href: string, init: RequestInit = {}, over: object = {}) => {
 };
 
 describe('what is known of a request', () => {
+  test('the body of one that is to be kept alive is not looked at: WebKit would not fetch it any more', () => {
+    const body = {
+      get body(): never {
+        throw new Error('looked at');
+      },
+    };
+    const init = { method: 'POST', body: 'x' };
+    expect(read('https://app.test/', init, Object.assign(Object.create(body), { keepalive: true })).facts.hasBody).toBe(
+      true,
+    );
+  });
+
   test('a page’s own fetch', () => {
     const { facts } = read('https://app.test/api/items?secret=1#part', {}, { destination: '' });
     expect(facts).toEqual({

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { test as base, expect, type Page } from '@playwright/test';
+import { expect, type Page, type Response } from '@playwright/test';
 import { createServer, type Plugin } from 'vite';
 import { misbehave } from '../../demo/misbehave-plugin.ts';
 import { createMisbehavingServer, type Hit, type Step } from '../../demo/misbehaving-server.ts';
 import { workerBundles } from '../../demo/worker-bundles.ts';
+import { can, engineOf, needs, stopWorkers } from './engines/page.ts';
+import { test as base } from './engines/test.ts';
 
 /** A real site with a real misbehaving server behind it; one per test process. */
 export interface Site {
@@ -14,6 +16,8 @@ export interface Site {
   plan(steps: readonly Step[]): Wire;
   /** Changes what it answers from now on, and forgets its hits. */
   replan(id: string, steps: readonly Step[]): void;
+  /** Workers are bundled at their first request, which on a busy machine takes longer than a page waits for one. */
+  bundle(script: string): Promise<void>;
 }
 
 export interface Wire {
@@ -25,8 +29,13 @@ export interface Wire {
 
 const inRepo = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-export const test = base.extend<{ open: (worker?: string, path?: string) => Promise<Page> }, { site: Site }>({
-  site: [
+interface Fixtures {
+  site: Site;
+  open: (worker?: string, path?: string) => Promise<Page>;
+}
+
+export const test = base.extend<Fixtures, { server: Site & { nextHost(): string } }>({
+  server: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the fixtures a fixture needs from it
     async ({}, use) => {
       const wire = createMisbehavingServer();
@@ -42,9 +51,11 @@ export const test = base.extend<{ open: (worker?: string, path?: string) => Prom
         plugins: [plugin, scriptPolicies, workerBundles(workerSource)],
       });
       await vite.listen();
-      let next = 0;
+      const url = vite.resolvedUrls?.local[0]?.replace(/\/$/, '') ?? '';
+      let [next, hosts] = [0, 0];
       await use({
-        url: vite.resolvedUrls?.local[0]?.replace(/\/$/, '') ?? '',
+        url,
+        nextHost: () => url.replace('localhost', `t${++hosts}.localhost`),
         secondOrigin: plugin.api.secondOrigin ?? '',
         plan(steps) {
           const id = `t${++next}`;
@@ -52,31 +63,43 @@ export const test = base.extend<{ open: (worker?: string, path?: string) => Prom
           return { id, path: `/wire/${id}`, hits: () => wire.hits(id) };
         },
         replan: wire.plan,
+        async bundle(script) {
+          await (await fetch(`${url}/${script}`)).text();
+        },
       });
       await vite.close();
     },
     { scope: 'worker' },
   ],
+  // In WebKit storage and workers are kept apart by the host only.
+  site: async ({ server, engine }, use) => use(engine === 'webkit' ? { ...server, url: server.nextHost() } : server),
   /** A page that the worker `test/browser/<worker>.sw.ts` controls and that hears its events. */
   open: async ({ context, site }, use) => {
     await use(async (worker = 'plain', path = '/') => {
       const page = await context.newPage();
       await page.goto(site.url + path);
-      await page.waitForFunction(() => 'sf' in window);
       const script = worker.includes('.sw.js') ? worker : `${worker}.sw.js`;
-      // Bundled at its first request, which on a busy machine takes longer than a page waits for its worker.
-      await (await fetch(`${site.url}/${script}`)).text();
-      const { state } = await page.evaluate((url) => window.sf.connect(url), `/${script}`);
-      expect(state).toBe('controlled');
+      await site.bundle(script);
+      const state = async () => {
+        await page.waitForFunction(() => 'sf' in window);
+        return (await page.evaluate((url) => window.sf.connect(url), `/${script}`)).state;
+      };
+      if ((await state()) !== 'controlled') {
+        // A busy machine may need longer to install a worker than a page waits for it.
+        await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+        await page.reload();
+        expect(await state()).toBe('controlled');
+      }
       return page;
     });
   },
 });
 
-export { expect };
+export { can, engineOf, expect, needs };
 
 /** Kills the worker as the browser would; resolves when it is gone. The next event starts it again. */
 export async function stopWorker(page: Page): Promise<void> {
+  if (engineOf(page.context()) !== 'chromium') return stopWorkers(page);
   const cdp = await page.context().newCDPSession(page);
   const stopped = new Promise<void>((resolve) => {
     cdp.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
@@ -87,6 +110,22 @@ export async function stopWorker(page: Page): Promise<void> {
   await cdp.send('ServiceWorker.stopAllWorkers');
   await stopped;
   await cdp.detach();
+}
+
+/** How a page is told that the network failed: in Chromium, in Firefox, and in WebKit with and without a worker between. */
+export const NETWORK_ERROR = expect.stringMatching(
+  /^TypeError: (Failed to fetch|NetworkError when attempting to fetch resource\.|(FetchEvent\.respondWith received an error: TypeError: )?Load failed)$/,
+);
+/** The same for a document that cannot be had. */
+export const LOAD_FAILED = /ERR_FAILED|NS_ERROR_|nothing answers/;
+
+/** The page, or the one that it is on its way to, shows what the selector selects. */
+export async function expectShown(page: Page, selector: string): Promise<void> {
+  await page.waitForFunction((selector) => document.querySelector(selector)?.checkVisibility(), selector);
+}
+
+export function expectStatus(page: Page, response: Response | null, status: number): void {
+  if (can(page.context(), 'document-status')) expect(response?.status()).toBe(status);
 }
 
 /** A request header as the server got it. */

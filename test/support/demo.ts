@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import { test as base, expect, type Page } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 import { createServer } from 'vite';
 import type { MisbehaveApi } from '../../demo/misbehave-plugin.ts';
 import type { Hit, MisbehavingServer } from '../../demo/misbehaving-server.ts';
+import { test as base } from './engines/test.ts';
 
 /** The demo as `npm start` serves it, on a port of its own; one per test process. */
 export interface Demo {

@@ -99,7 +99,8 @@ function systemPaths(platform, env) {
     const roots = [env.PROGRAMFILES, env['PROGRAMFILES(X86)'], env.LOCALAPPDATA].filter(Boolean);
     return roots.flatMap((root) => apps.map((app) => `${root}\\${app}`));
   }
-  const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
+  // The shell does all that the tests need, in a fraction of the time: the whole browser starts more with each context.
+  const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
   const folders = new Set([...(env.PATH ?? '').split(':').filter(Boolean), '/usr/bin', '/usr/local/bin', '/snap/bin']);
   return names.flatMap((name) => [...folders].map((folder) => `${folder}/${name}`));
 }

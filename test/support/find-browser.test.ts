@@ -45,6 +45,7 @@ test("Playwright's own build comes before the system's", async () => {
 test.each([
   { platform: 'linux', env: { PATH: '/opt/bin:/usr/bin' }, path: '/opt/bin/google-chrome' },
   { platform: 'linux', env: {}, path: '/usr/bin/chromium' },
+  { platform: 'linux', env: {}, path: '/usr/bin/chromium-headless-shell' },
   { platform: 'linux', env: {}, path: '/snap/bin/chromium' },
   { platform: 'darwin', env: {}, path: '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome' },
   {
@@ -65,6 +66,11 @@ test.each([
 ])('$platform: finds $path', async ({ platform, env, path }) => {
   const found = await findBrowser(machine([path], { platform, env }));
   expect(found).toEqual({ executablePath: path, env: {}, from: 'system' });
+});
+
+test('the headless shell comes before the whole browser', async () => {
+  const options = machine(['/usr/bin/chromium', '/usr/bin/chromium-headless-shell']);
+  expect((await findBrowser(options)).executablePath).toBe('/usr/bin/chromium-headless-shell');
 });
 
 test("the system's comes before one from npm, and before apt-get", async () => {

@@ -1,7 +1,8 @@
 import type { CDPSession, Page } from '@playwright/test';
 import type { LayerEvent, OutboxItem } from '../../src/page/index.ts';
 import type { Seen } from '../browser/pages/page.ts';
-import { expect, header, type Wire } from './browser.ts';
+import { expect, header, stopWorker, type Wire } from './browser.ts';
+import { engineOf } from './engines/page.ts';
 
 // What the tests of the outbox do in a page, and with its worker.
 
@@ -80,23 +81,9 @@ const tell = (page: Page, what: object) =>
 /** Where `outbox.sw.ts` can be told to stand still, so that it is stopped right there. */
 export type Place = 'keeping' | 'leasing' | 'leased' | 'answered' | 'settling';
 
-/** Kills the worker where a test says, again and again: one session with the browser for all of it. */
+/** Kills the worker where a test says, again and again: one session with the browser for all of it, where it has such. */
 export async function killer(page: Page) {
-  const cdp: CDPSession = await page.context().newCDPSession(page);
-  let heard = (): void => {};
-  let status = '';
-  cdp.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
-    status = versions.at(-1)?.runningStatus ?? status;
-    heard();
-  });
-  await cdp.send('ServiceWorker.enable');
-  const kill = async (): Promise<void> => {
-    const gone = new Promise<void>((resolve) => {
-      heard = () => status === 'stopped' && resolve();
-    });
-    await cdp.send('ServiceWorker.stopAllWorkers');
-    await gone;
-  };
+  const kill = engineOf(page.context()) === 'chromium' ? await killByDevtools(page) : () => stopWorker(page);
   return {
     kill,
     /** Of this worker, not of the next. Resolves to what waits until it stands there, and kills it. */
@@ -107,5 +94,23 @@ export async function killer(page: Page) {
         await kill();
       };
     },
+  };
+}
+
+async function killByDevtools(page: Page): Promise<() => Promise<void>> {
+  const cdp: CDPSession = await page.context().newCDPSession(page);
+  let heard = (): void => {};
+  let status = '';
+  cdp.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
+    status = versions.at(-1)?.runningStatus ?? status;
+    heard();
+  });
+  await cdp.send('ServiceWorker.enable');
+  return async () => {
+    const gone = new Promise<void>((resolve) => {
+      heard = () => status === 'stopped' && resolve();
+    });
+    await cdp.send('ServiceWorker.stopAllWorkers');
+    await gone;
   };
 }

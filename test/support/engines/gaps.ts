@@ -1,0 +1,101 @@
+export type Engine = 'chromium' | 'firefox' | 'webkit';
+
+/** Something that an engine, or what drives it, cannot do; and what is done in its place. */
+export interface Gap {
+  readonly engines: Readonly<Partial<Record<Engine, string>>>;
+  readonly instead: string;
+}
+
+const BIDI = 'Playwright cannot drive this Firefox, and WebDriver BiDi';
+const DRIVER = 'Playwright cannot drive this WebKit, and its WebDriver';
+
+export const GAPS = {
+  locators: {
+    engines: {
+      firefox: `${BIDI} finds no elements by role or label`,
+      webkit: `${DRIVER} finds no elements by role or label`,
+    },
+    instead: 'none yet: the demo, the panel and the status are tested in Chromium only',
+  },
+  offline: {
+    engines: {
+      firefox: 'no command takes the worker offline: those of BiDi reach the page only',
+      webkit: 'its WebDriver has no command for it',
+    },
+    instead: '`npm run outbox:engines` closes the port of the server',
+  },
+  'init-script': {
+    engines: {
+      webkit: 'its WebDriver runs nothing before a page’s own scripts',
+    },
+    instead: 'test/page/register.test.ts has a page without service workers',
+  },
+  route: {
+    engines: {
+      firefox: 'BiDi intercepts no request for a worker script',
+      webkit: 'its WebDriver intercepts no requests',
+    },
+    instead: 'none: what these tests serve differs in no engine',
+  },
+  devtools: {
+    engines: {
+      firefox: 'there is no DevTools protocol: no quota, no hard reload, no worker status to follow',
+      webkit: 'there is no DevTools protocol: no quota, no hard reload, no worker status to follow',
+    },
+    instead: 'none',
+  },
+  'background-sync': {
+    engines: { firefox: 'it has no Background Sync', webkit: 'it has no Background Sync' },
+    instead: 'tests with `no-sync` in all engines: what has the outbox sent where there is none',
+  },
+  push: {
+    engines: {
+      firefox: 'no command gives a worker a push message',
+      webkit: 'no command gives a worker a push message',
+    },
+    instead: 'none',
+  },
+  'worker-console': {
+    engines: {
+      firefox: 'BiDi does not tell what a service worker logs',
+      webkit: 'its WebDriver does not tell what anybody logs',
+    },
+    instead: 'the same tests look at what pages and servers see',
+  },
+  'stop-worker': {
+    engines: { webkit: 'no command stops a worker: it dies some seconds after its last page was closed' },
+    instead: '`npm run outbox:engines` leaves the site until the worker is gone',
+  },
+  'inside-worker': {
+    engines: {
+      firefox: 'nothing is evaluated inside a service worker from outside',
+      webkit: 'nothing is evaluated inside a service worker from outside',
+    },
+    instead: 'none',
+  },
+  responses: {
+    engines: {
+      firefox: 'BiDi does not say whether an answer came from a worker',
+      webkit: 'its WebDriver tells of no answers',
+    },
+    instead: 'none',
+  },
+  'document-status': {
+    engines: { webkit: 'neither its WebDriver nor `responseStatus` tells the status of a document' },
+    instead: 'the same test looks at what the document shows and at what the server was asked for',
+  },
+} as const satisfies Record<string, Gap>;
+
+export type GapName = keyof typeof GAPS;
+
+export const hasGap = (engine: Engine, name: GapName): boolean => engine in GAPS[name].engines;
+
+/** How a gap is told of in a report. */
+export const gapText = (engine: Engine, name: GapName): string => `gap ${name}: ${reasonOf(engine, name)}`;
+
+function reasonOf(engine: Engine, name: GapName): string {
+  const { engines }: Gap = GAPS[name];
+  const reason = engines[engine];
+  if (reason === undefined) throw new Error(`${engine} has no gap '${name}': nothing may be left out for it`);
+  return reason;
+}
