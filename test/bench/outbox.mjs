@@ -138,7 +138,10 @@ async function workbox() {
       configFile: false,
       logLevel: 'silent',
       define: { 'process.env.NODE_ENV': '"production"' },
-      build: { write: false, lib: { entry: inRepo('test/bench/workbox-queue.sw.ts'), formats: ['iife'], name: 'sw' } },
+      build: {
+        write: false,
+        lib: { entry: inRepo('test/bench/rivals/workbox-queue.sw.ts'), formats: ['iife'], name: 'sw' },
+      },
     }),
   ].flat();
   return result.output[0].code;
