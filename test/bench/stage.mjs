@@ -10,47 +10,56 @@ const ISOLATED = {
 };
 const PAGE = '<!doctype html><title>bench</title>';
 
-/**
- * A server, a browser, and for each kind of worker a page that it controls: in a profile of its own, or they would share
- * one worker. `workers`: kind → its script, or nothing. `answer(req, res)` is asked for all but the page and the scripts.
- */
-export async function openStage(workers, answer) {
-  const kinds = Object.keys(workers);
+/** Serves a page at `/`, the script of each of `workers` at `/sw-0.js` and so on, and asks `answer(req, res)` for the rest. */
+export async function openServer(workers, answer) {
+  const scripts = Object.values(workers);
   const server = createServer((req, res) => {
-    const { url = '' } = req;
-    const script = workers[kinds[Number(/^\/sw-(\d+)\.js$/.exec(url)?.[1])]];
-    if (script === undefined && url !== '/') return void answer(req, res);
+    const script = scripts[Number(/^\/sw-(\d+)\.js$/.exec(req.url)?.[1])];
+    if (script === undefined && req.url !== '/') return void answer(req, res);
     res.writeHead(200, { ...ISOLATED, 'content-type': script ? 'text/javascript' : 'text/html' });
     res.end(script ?? PAGE);
   });
   await new Promise((resolve) => server.listen(0, 'localhost', resolve));
-  const url = `http://localhost:${server.address().port}`;
-  const found = await findBrowser();
-  const options = {
-    executablePath: found.executablePath,
-    env: { ...process.env, ...found.env },
-    chromiumSandbox: false,
+  return {
+    url: `http://localhost:${server.address().port}`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
   };
-  const browser = await chromium.launch(options);
+}
+
+async function launchOptions() {
+  const { executablePath, env } = await findBrowser();
+  return { executablePath, env: { ...process.env, ...env }, chromiumSandbox: false };
+}
+
+/** A browser with one profile, which outlasts it. */
+export const persistent = async (profile) => chromium.launchPersistentContext(profile, await launchOptions());
+
+/**
+ * A server, a browser, and for each kind of worker a page that it controls: in a profile of its own, or they would share
+ * one worker. `workers`: kind → its script, or nothing.
+ */
+export async function openStage(workers, answer) {
+  const server = await openServer(workers, answer);
+  const browser = await chromium.launch(await launchOptions());
   const stands = [];
-  for (const [index, kind] of kinds.entries()) stands.push(await openStand(kind, index));
+  for (const [index, [kind, script]] of Object.entries(workers).entries()) {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(server.url);
+    if (script !== undefined) await page.evaluate(takeControl, `/sw-${index}.js`);
+    stands.push({ kind, context, page });
+  }
   return {
     stands,
     version: browser.version(),
     async close() {
       await browser.close();
       server.close();
-      server.closeAllConnections();
     },
   };
-
-  async function openStand(kind, index) {
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    await page.goto(url);
-    if (workers[kind] !== undefined) await page.evaluate(takeControl, `/sw-${index}.js`);
-    return { kind, context, page };
-  }
 }
 
 /** In a page: resolves once a worker with this script controls it. */
