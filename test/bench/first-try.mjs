@@ -5,15 +5,14 @@ import { bare, layer, rival } from './workers.mjs';
 const BODY_BYTES = 1_024;
 
 /** What a request costs that succeeds at its first try, in a worker that runs; and how many of them a second. */
-export async function firstTry({ quick, only }) {
-  const all = {
+export async function firstTry({ quick }) {
+  const workers = {
     'no worker': undefined,
     'bare worker': bare(),
     steadfetch: layer(),
     'Workbox NetworkOnly': await rival('workbox'),
     'Serwist NetworkOnly': await rival('serwist'),
   };
-  const workers = Object.fromEntries(Object.entries(all).filter(([kind]) => only === undefined || only.includes(kind)));
   const stage = await openStage(workers, (req, res) => {
     req.resume();
     req.on('end', () => res.writeHead(200, { 'content-type': 'text/plain', 'cache-control': 'no-store' }).end('small'));

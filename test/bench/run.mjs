@@ -4,29 +4,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { cold } from './cold.mjs';
-import { devtools } from './devtools.mjs';
-import { firstTry } from './first-try.mjs';
-import { memory } from './memory.mjs';
-import { outbox } from './outbox.mjs';
-import { ownJs } from './own-js.mjs';
-import { resume } from './resume.mjs';
-import { sizes } from './sizes.mjs';
+import { PARTS } from './parts.mjs';
 import { asTable } from './stats.mjs';
 
 const page = fileURLToPath(new URL('../../docs/benchmarks.md', import.meta.url));
-
-/** Name → resolves to its `tables`, the `chromium` they were taken in, and what is `wrong`, if anything is. */
-const PARTS = {
-  'first-try': firstTry,
-  cold,
-  'own-js': ownJs,
-  memory,
-  sizes,
-  resume,
-  outbox,
-  devtools,
-};
 
 const { names, quick, write } = readArgs(process.argv.slice(2));
 for (const name of names) {
