@@ -28,7 +28,7 @@ async function librariesInNode(quick) {
     'fetch-retry': fetchRetry(answer),
     'p-retry': (url) => pRetry(() => answer(url)),
   };
-  const turns = quick ? { runs: 2, rounds: 1 } : { runs: 5, rounds: 20, warmUp: 3 };
+  const turns = quick ? { runs: 2, rounds: 1 } : { runs: 5, rounds: 10, warmUp: 3 };
   const batch = quick ? 50 : 1_000;
   const stands = Object.keys(kinds).map((kind) => ({ kind }));
   const taken = await byTurns(stands, turns, async ({ kind }) => {
@@ -55,7 +55,7 @@ async function eventsInWorkers(quick) {
   };
   const workers = Object.fromEntries(Object.entries(scripts).map(([kind, script]) => [kind, stubbed(script)]));
   const stage = await openStage(workers, (_, res) => res.end());
-  const turns = quick ? { runs: 2, rounds: 1 } : { runs: 5, rounds: 20, warmUp: 3 };
+  const turns = quick ? { runs: 2, rounds: 1 } : { runs: 5, rounds: 10, warmUp: 3 };
   const events = quick ? 50 : 1_000;
   const each = {};
   for (const method of ['GET', 'PUT']) {
