@@ -30,14 +30,13 @@ function seconds(startedAt) {
   return `${((performance.now() - startedAt) / 1_000).toFixed(0)} s`;
 }
 
+function blockOf(name) {
+  return new RegExp(`(<!-- bench: ${name} -->\n).*?(<!-- /bench -->)`, 's');
+}
+
 function writePart(name, text) {
-  const block = new RegExp(`(<!-- bench: ${name} -->\n).*?(\n<!-- /bench -->)`, 's');
-  const before = readFileSync(page, 'utf8');
-  if (!block.test(before)) fail(`docs/benchmarks.md has no block for ${name}`);
-  writeFileSync(
-    page,
-    before.replace(block, (_, head, tail) => `${head}\n${text}\n${tail}`),
-  );
+  const written = readFileSync(page, 'utf8').replace(blockOf(name), (_, head, tail) => `${head}\n${text}\n\n${tail}`);
+  writeFileSync(page, written);
 }
 
 function readArgs(args) {
@@ -49,7 +48,10 @@ function readArgs(args) {
   if (missing) fail(`unknown part ${missing}; there are ${Object.keys(PARTS).join(', ')}`);
   const [quick, write] = ['--quick', '--write'].map((option) => options.includes(option));
   if (quick && write) fail('--quick gives no figures to write');
-  return { names: named.length > 0 ? named : Object.keys(PARTS), quick, write };
+  const names = named.length > 0 ? named : Object.keys(PARTS);
+  const homeless = write && names.find((name) => !blockOf(name).test(readFileSync(page, 'utf8')));
+  if (homeless) fail(`docs/benchmarks.md has no block for ${homeless}`);
+  return { names, quick, write };
 }
 
 function fail(problem) {
