@@ -3,6 +3,8 @@ import type { Ports } from './ports.js';
 
 /** The most bytes of request bodies that are kept for replay at one time, over all requests. */
 export const MAX_KEPT_BYTES = 8 * 1_048_576;
+/** An answer that comes sooner has cost no copy: what an upload can bring until then is not worth one. */
+const COUNT_AFTER_MS = 20;
 /** How long a failed attempt waits for the size of its body to be known. Counting is local: this is for slow uploads. */
 const COUNT_MS = 250;
 /** 128 kbit/s. Nobody tells when a body has been sent, so an attempt is not overdue before a slow upload could be over. */
@@ -33,6 +35,8 @@ export interface KeptBody {
 export function keepBody(request: Request, maxBytes: number, ledger: BodyLedger, ports: Ports): KeptBody {
   let bytes = 0;
   let released = false;
+  let copy: ReturnType<typeof counting> | undefined;
+  let counted: Promise<boolean> | undefined;
   const fits = (more: number): boolean => {
     if (released) return false;
     bytes += more;
@@ -41,22 +45,28 @@ export function keepBody(request: Request, maxBytes: number, ledger: BodyLedger,
   };
   const release = (): void => {
     released = true;
+    later.cancel();
     ledger.keptBytes -= bytes;
     bytes = 0;
     // An upload that goes on is read no further for our sake.
-    copy.stop();
+    copy?.stop();
     // The last attempt takes the original, whose body is then not ours to cancel.
     if (!request.bodyUsed) cancelBody(request);
   };
-  const copy = counting(request.clone(), fits);
-  const counted = copy.whole
-    .catch(() => false)
-    .then((whole) => {
-      if (!whole) release();
-      return whole;
-    });
+  const count = async (): Promise<boolean> => {
+    if (released || request.bodyUsed) return false;
+    copy = counting(request.clone(), fits);
+    const whole = await copy.whole.catch(() => false);
+    if (!whole) release();
+    return whole;
+  };
+  const later = ports.sleep(COUNT_AFTER_MS);
+  void later.done.then(() => {
+    counted ??= count();
+  });
   return {
     async isReplayable() {
+      counted ??= count();
       const limit = ports.sleep(COUNT_MS);
       try {
         return (await Promise.race([counted, limit.done])) === true && !request.bodyUsed;

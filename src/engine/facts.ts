@@ -8,7 +8,7 @@ const POLLING = /[?&](transport=(long-?)?polling(&|$)|id=[^&]+&_=\d{13}$)/i;
 
 /** Reads a request once, before anything is sent. Nothing here consumes or changes it. */
 export function toFacts(request: Request, url: URL, ownOrigin: string): RequestFacts {
-  const { method, mode, headers } = request;
+  const { method, mode, headers, referrer } = request;
   const read = method === 'GET' || method === 'HEAD';
   return {
     method,
@@ -30,7 +30,7 @@ export function toFacts(request: Request, url: URL, ownOrigin: string): RequestF
     // been looked at.
     hasBody: !read && (request.keepalive || request.body !== null),
     choosy: Boolean(request.integrity) || request.redirect === 'error',
-    sameReferrer: !/^https?:/.test(request.referrer) || request.referrer.startsWith(`${ownOrigin}/`),
+    sameReferrer: !/^https?:/.test(referrer) || referrer.startsWith(`${ownOrigin}/`),
     polling: POLLING.test(url.search),
     keepalive: request.keepalive,
     // Chromium only.

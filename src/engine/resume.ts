@@ -9,9 +9,10 @@ import { type Asker, createAsker, type Serve } from './rest.js';
  */
 export function resumable(response: Response, call: Call, engine: Engine, serve: Serve): Response {
   const { facts, policy, streams = true, raced = false } = call;
-  const { body } = response;
   // What has won the browser's own race is with the page, and nobody would read ours.
-  if (!mayResume(facts, policy) || !streams || raced || body === null || response.bodyUsed) return response;
+  if (!mayResume(facts, policy) || !streams || raced) return response;
+  const { body } = response;
+  if (body === null || response.bodyUsed) return response;
   // Another server's bytes may be others.
   if (policy.mirrors.length > 0 && new URL(response.url).origin !== facts.origin) return response;
   const plan = resumePlan(headOf(response));

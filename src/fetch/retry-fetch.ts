@@ -173,7 +173,7 @@ export function assembleRetryFetch(
 
   function planFor(request: Request, asked: RetryOptions | false): Plan {
     const url = new URL(request.url);
-    url.hash = '';
+    if (request.url.includes('#')) url.hash = '';
     const facts = toFacts(request, url, ownOrigin ?? url.origin);
     const policy = asked && { ...resolvePolicy(asked, inherited), cancelTimedOut: true };
     const skipped = skipReason(facts, policy);

@@ -41,6 +41,8 @@ export function retriesAllowed(outcome: Outcome, request: RequestFacts, policy: 
       // What it refuses once (another body than its `integrity`, a redirect) it will refuse for ever.
       return request.choosy ? 1 : Number.POSITIVE_INFINITY;
     case 'response':
+      // As nearly every answer is.
+      if (!isListed(outcome.status, policy)) return 0;
       // Of several rules for a status each allows what it allows.
       return Math.max(
         0,
@@ -59,10 +61,13 @@ export const isThrottled = (outcome: Outcome): boolean =>
   outcome.kind === 'response' && (outcome.status === 429 || outcome.status === 503);
 
 /** May an answer of this status be retried at all? */
-export const isListed = (status: number, policy: RetryPolicy): boolean => rulesFor(status, policy).length > 0;
+export const isListed = (status: number, { statuses }: RetryPolicy): boolean =>
+  statuses.some((rule) => statusOf(rule) === status);
 
 const rulesFor = (status: number, { statuses }: RetryPolicy): readonly StatusRule[] =>
-  statuses.filter((rule) => (typeof rule === 'number' ? rule : rule.status) === status);
+  statuses.filter((rule) => statusOf(rule) === status);
+
+const statusOf = (rule: StatusRule): number => (typeof rule === 'number' ? rule : rule.status);
 
 function ruleHolds(rule: StatusRule, outcome: Outcome & { kind: 'response' }, request: RequestFacts): boolean {
   if (typeof rule === 'number' || rule.only === undefined) return true;

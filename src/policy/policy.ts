@@ -183,6 +183,8 @@ export const NAVIGATION_DEFAULTS: RetryPolicy = /* @__PURE__ */ forNavigations()
  * policy. The options have been checked (see `checkRetryOptions`).
  */
 export function resolvePolicy(options: RetryOptions, base: RetryPolicy): RetryPolicy {
+  // Most calls and layers say nothing.
+  if (Object.keys(options).length === 0 && Object.isFrozen(base)) return base;
   const { retryAfter, hedge, holdBody, ...given } = inOneWord(present(options), base);
   const policy: RetryPolicy = {
     ...base,

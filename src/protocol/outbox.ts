@@ -60,7 +60,7 @@ export interface OutboxWish {
 /** Whoever cannot be told from another must not be taken for them. Throws what says so. */
 export function checkOwner(owner: unknown): string | undefined {
   if (owner === undefined || typeof owner === 'string') return owner;
-  return refuse(owner, 'owner', 'must be a text', 'such as a user’s id as a text, or leave it away for nobody');
+  return refuse(owner, 'owner', 'must be a text', "such as a user's id as a text, or leave it away for nobody");
 }
 
 const WISHES: readonly unknown[] = ['list', 'send', 'retry', 'cancel', 'owner'];

@@ -61,7 +61,8 @@ export function createIntercept(around: Surroundings): Intercept {
   return (request, event) => {
     const url = new URL(request.url);
     const { hash } = url;
-    url.hash = '';
+    // What is written is parsed again, which takes as long as the first time.
+    if (request.url.includes('#')) url.hash = '';
     const facts = toFacts(request, url, scope.location.origin);
     // A navigation's events belong to the page that is coming, not to the one that is left.
     const clientId = (facts.navigation ? event?.resultingClientId : event?.clientId) ?? '';

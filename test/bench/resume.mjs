@@ -1,22 +1,9 @@
-// `npm run bench:resume`: what a download costs that may be resumed, and what is fetched twice if it is cut five times.
-// Once as fast as this machine can, once as fast as a gigabit line at half its speed. The kinds take turns, so that what
-// else the machine does meets all of them alike; "re-wrapped" is what any worker pays that gives its page a body of its
-// own. `--samples N` of each kind. It fails if a byte is wrong or more than 1 % is fetched twice; the other figures are
-// this machine's.
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { fileURLToPath } from 'node:url';
-import { chromium } from '@playwright/test';
-import { findBrowser } from '../support/find-browser.mjs';
-
-const samples = readSamples(process.argv.slice(2));
-const dropin = fileURLToPath(new URL('../../dist/dropin.js', import.meta.url));
-if (!existsSync(dropin)) fail('not built: dist/dropin.js; run `npm run build` first');
+import { byTurns, openStage } from './stage.mjs';
+import { median, ratios, show, spread } from './stats.mjs';
+import { bare, layer } from './workers.mjs';
 
 const MIB = 1_048_576;
-const FILE = Buffer.alloc(64 * MIB, Buffer.from(Array.from({ length: 251 }, (_, at) => at)));
-const HASH = createHash('sha256').update(FILE).digest('hex');
 const CUTS = 5;
 /** What has been sent is read before the connection is lost, so that the server's count is the page's. */
 const BEFORE_CUT_MS = 400;
@@ -24,88 +11,109 @@ const BEFORE_CUT_MS = 400;
 const PACE = { bytes: 256 * 1_024, everyMs: 4 };
 const PAUSE_MS = 3_000;
 
-const layer = (retry) =>
-  `${readFileSync(dropin)}\nsteadfetch.createRetryLayer({ defaults: ${JSON.stringify(retry)} }).listen();`;
-const bare = (then = '') => `
-  addEventListener('activate', () => clients.claim());
-  addEventListener('fetch', (event) => event.respondWith(fetch(event.request)${then}));`;
-
-/** Kind of worker → its script. */
-const KINDS = {
+/** "re-wrapped" is what any worker pays that gives its page a body of its own. */
+const WORKERS = {
   'no worker': undefined,
   'bare worker': bare(),
   'bare, re-wrapped': bare('.then((response) => new Response(response.body, response))'),
-  steadfetch: layer({}),
-  'steadfetch, resume': layer({ resume: true }),
+  steadfetch: () => layer(),
+  'steadfetch, `resume`': () => layer({ defaults: { resume: true } }),
 };
-const RESUMING = 'steadfetch, resume';
-/** The first ones also compile, and open their connections. */
-const WARM_UP = 1;
+const RESUMING = 'steadfetch, `resume`';
 
-const sent = new Map();
-const server = createServer(answer);
-await new Promise((resolve) => server.listen(0, 'localhost', resolve));
-const url = `http://localhost:${server.address().port}`;
-const found = await findBrowser();
-const browser = await chromium.launch({
-  executablePath: found.executablePath,
-  env: { ...process.env, ...found.env },
-  chromiumSandbox: false,
-});
-const startedAt = performance.now();
-const takers = [];
-for (const [kind, script] of Object.entries(KINDS)) takers.push(await openTaker(kind, script));
-for (let round = -WARM_UP; round < samples; round += 1) {
-  // Whoever is first one time is last the next.
-  takers.push(takers.shift());
-  for (const taker of takers) {
-    const [fast, paced] = [await taker.take('/whole'), await taker.take('/paced')];
-    if (round < 0) continue;
-    taker.fast.push(fast.ms);
-    taker.paced.push(paced.ms);
+/**
+ * What a download costs that may be resumed, as fast as this machine can and as a gigabit line at half its speed; and what is
+ * fetched twice if it is cut five times. Wrong if a byte is, or if more than 1 % is fetched twice.
+ */
+export async function resume({ quick }) {
+  const mib = quick ? 4 : 64;
+  const file = Buffer.alloc(mib * MIB, Buffer.from(Array.from({ length: 251 }, (_, at) => at)));
+  const hash = createHash('sha256').update(file).digest('hex');
+  const wrong = [];
+  const sent = new Map();
+  let ids = 0;
+  const workers = Object.fromEntries(
+    Object.entries(WORKERS).map(([kind, script]) => [kind, typeof script === 'function' ? script() : script]),
+  );
+  const stage = await openStage(workers, (req, res) => void sendFile(file, sent, req, res));
+  const turns = { runs: quick ? 1 : 5, rounds: quick ? 1 : 2, warmUp: quick ? 0 : 1 };
+
+  const take = (what) => async (stand) => {
+    const id = String(ids++);
+    const seen = await stand.page.evaluate(download, `/${what}/${id}`);
+    const isRight = seen.hash === hash;
+    if (!isRight) wrong.push(`${stand.kind}: ${what} is not what was sent`);
+    return { ...seen, ...sent.get(id), isRight };
+  };
+  const fast = await byTurns(stage.stands, turns, take('whole'));
+  const paced = await byTurns(stage.stands, turns, take('paced'));
+  const resuming = stage.stands.find(({ kind }) => kind === RESUMING);
+  const cuts = [];
+  for (let time = 0; time < (quick ? 1 : 10); time += 1) cuts.push(await take('cut')(resuming));
+  const paused = [];
+  for (const { page } of stage.stands) {
+    const id = String(ids++);
+    await page.evaluate(readOnce, `/paused/${id}`);
+    await page.waitForTimeout(quick ? 500 : PAUSE_MS);
+    paused.push(sent.get(id).bytes);
+    await page.evaluate(() => window.reader.cancel());
   }
-}
-const resuming = takers.find(({ kind }) => kind === RESUMING);
-const broken = [];
-for (let round = 0; round < samples; round += 1) broken.push(await resuming.take('/cut'));
-const paused = [];
-for (const { kind, pause } of takers) paused.push([kind, await pause()]);
-const version = browser.version();
-await browser.close();
-server.close();
-server.closeAllConnections();
-report();
+  await stage.close();
 
-function answer(req, res) {
-  const path = req.url ?? '';
-  const [, what, id] = /^\/(\w+)\/?(\S*)$/.exec(path) ?? [];
-  if (['whole', 'paced', 'cut', 'paused'].includes(what)) return void sendFile(req, res, what, id);
-  const kind = Object.keys(KINDS)[Number(/^\/sw-(\d+)\.js$/.exec(path)?.[1])];
-  res.writeHead(200, { 'content-type': kind ? 'text/javascript' : 'text/html', 'cache-control': 'no-store' });
-  res.end(kind ? KINDS[kind] : '<!doctype html><title>bench</title>');
+  const speed = (run) => mib / (median(run.map(({ ms }) => ms)) / 1_000);
+  const of = (taken, kind) => [
+    show(spread(taken.get(kind).map(speed)), 0),
+    show(ratios(taken.get(kind), taken.get('bare worker'), speed), 2),
+  ];
+  const again = Math.max(...cuts.map(({ bytes }) => (100 * (bytes - file.length)) / file.length));
+  const requests = Math.max(...cuts.map((one) => one.requests));
+  if (again > 1) wrong.push(`${again.toFixed(2)} % was fetched twice, more than 1 %`);
+  return {
+    chromium: stage.version,
+    wrong,
+    tables: [
+      {
+        about: `Downloads of ${mib} MiB, MiB/s, ${turns.runs} runs of ${turns.rounds}; and how much a reader that stops reading lets its server send`,
+        columns: ['', 'unlimited', 'to bare', '64 MiB/s', 'to bare', 'stopped at'],
+        rows: Object.keys(workers).map((kind, index) => [
+          kind,
+          ...of(fast, kind),
+          ...of(paced, kind),
+          `${(paused[index] / MIB).toFixed(1)} MiB`,
+        ]),
+      },
+      {
+        about: `The same, cut ${CUTS} times on its way; the worst of ${cuts.length}`,
+        columns: ['', 'requests', 'fetched twice', 'not what was sent'],
+        rows: [[RESUMING, requests, `${again.toFixed(3)} %`, cuts.filter(({ isRight }) => !isRight).length]],
+      },
+    ],
+  };
 }
 
 /** As a server with byte ranges does; a broken one loses the connection each sixth of the file. */
-async function sendFile({ headers }, res, what, id) {
+async function sendFile(file, sent, { url, headers }, res) {
+  const [, what, id] = /^\/(\w+)\/(\d+)$/.exec(url) ?? [];
+  if (id === undefined) return res.writeHead(404).end();
   const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0);
   const partial = headers.range !== undefined;
   res.writeHead(partial ? 206 : 200, {
     'content-type': 'application/octet-stream',
-    'content-length': FILE.length - from,
+    'content-length': file.length - from,
     'cache-control': 'no-store',
     connection: 'close',
     'accept-ranges': 'bytes',
     etag: '"v1"',
-    ...(partial && { 'content-range': `bytes ${from}-${FILE.length - 1}/${FILE.length}` }),
+    ...(partial && { 'content-range': `bytes ${from}-${file.length - 1}/${file.length}` }),
   });
-  const share = Math.ceil(FILE.length / (CUTS + 1));
-  const end = what === 'cut' ? Math.min(FILE.length, from + share) : FILE.length;
+  const share = Math.ceil(file.length / (CUTS + 1));
+  const end = what === 'cut' ? Math.min(file.length, from + share) : file.length;
   const log = sent.get(id) ?? { bytes: 0, requests: 0 };
   sent.set(id, log);
   log.requests += 1;
   const beganAt = performance.now();
   for (let at = from; at < end && !res.destroyed; ) {
-    const chunk = FILE.subarray(at, Math.min(end, at + 65_536));
+    const chunk = file.subarray(at, Math.min(end, at + 65_536));
     at += chunk.length;
     await new Promise((resolve) => {
       res.once('close', resolve);
@@ -118,107 +126,23 @@ async function sendFile({ headers }, res, what, id) {
     const dueMs = what === 'paced' ? beganAt + ((at - from) / PACE.bytes) * PACE.everyMs - performance.now() : 0;
     if (dueMs >= 1) await new Promise((resolve) => setTimeout(resolve, dueMs));
   }
-  if (end === FILE.length) return res.end();
+  if (end === file.length) return res.end();
   setTimeout(() => res.socket?.resetAndDestroy(), BEFORE_CUT_MS);
 }
 
-/** A browser profile of its own for each, or they would share one worker. */
-async function openTaker(kind, script) {
-  const context = await browser.newContext();
-  const page = await context.newPage();
-  await page.goto(url);
-  if (script) {
-    await page.evaluate(
-      async (path) => {
-        const { serviceWorker } = navigator;
-        const controlled = new Promise((resolve) => serviceWorker.addEventListener('controllerchange', resolve));
-        await serviceWorker.register(path);
-        await controlled;
-      },
-      `/sw-${Object.keys(KINDS).indexOf(kind)}.js`,
-    );
-  }
-  let next = 0;
-  const idOf = () => `${Object.keys(KINDS).indexOf(kind)}-${next++}`;
-  return {
-    kind,
-    fast: [],
-    paced: [],
-    async take(path) {
-      const id = idOf();
-      const seen = await page.evaluate(async (path) => {
-        const askedAt = performance.now();
-        const reader = (await fetch(path)).body.getReader();
-        const chunks = [];
-        for (let read = await reader.read(); !read.done; read = await reader.read()) chunks.push(read.value);
-        const ms = performance.now() - askedAt;
-        const digest = await crypto.subtle.digest('SHA-256', await new Blob(chunks).arrayBuffer());
-        return { ms, hash: [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('') };
-      }, `${path}/${id}`);
-      if (seen.hash !== HASH) fail(`${kind}: ${path} is not what was sent`);
-      return { ...seen, ...sent.get(id) };
-    },
-    /** How much a reader that has stopped reading lets its server send. */
-    async pause() {
-      const id = idOf();
-      await page.evaluate(async (path) => {
-        const reader = (await fetch(path)).body.getReader();
-        await reader.read();
-        window.reader = reader;
-      }, `/paused/${id}`);
-      await page.waitForTimeout(PAUSE_MS);
-      const { bytes } = sent.get(id);
-      await page.evaluate(() => window.reader.cancel());
-      return bytes;
-    },
-  };
+/** In the page. */
+async function download(path) {
+  const askedAt = performance.now();
+  const reader = (await fetch(path)).body.getReader();
+  const chunks = [];
+  for (let read = await reader.read(); !read.done; read = await reader.read()) chunks.push(read.value);
+  const ms = performance.now() - askedAt;
+  const digest = await crypto.subtle.digest('SHA-256', await new Blob(chunks).arrayBuffer());
+  return { ms, hash: [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('') };
 }
 
-function report() {
-  const of = (wanted) => takers.find(({ kind }) => kind === wanted);
-  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
-  const speed = (ms) => `${(FILE.length / MIB / (ms / 1_000)).toFixed(0)} MiB/s`;
-  const share = (kind, pace) => `${((100 * median(of('bare worker')[pace])) / median(of(kind)[pace])).toFixed(0)} %`;
-  console.log(`64 MiB, ${samples} samples each, Chromium ${version}, ${seconds} s\n`);
-  console.log(line('', 'unlimited', 'of bare', '64 MiB/s', 'of bare', 'paused at'));
-  for (const kind of Object.keys(KINDS)) {
-    const { fast, paced } = of(kind);
-    const at = paused.find(([other]) => other === kind)?.[1] ?? 0;
-    console.log(
-      line(
-        kind,
-        speed(median(fast)),
-        share(kind, 'fast'),
-        speed(median(paced)),
-        share(kind, 'paced'),
-        `${(at / MIB).toFixed(1)} MiB`,
-      ),
-    );
-  }
-  const again = Math.max(...broken.map(({ bytes }) => (100 * (bytes - FILE.length)) / FILE.length));
-  const requests = Math.max(...broken.map((one) => one.requests));
-  console.log(`\n${CUTS} cuts: every byte right, ${requests} requests, ${again.toFixed(3)} % fetched twice`);
-  if (again > 1) fail('more than 1 % was fetched twice');
-}
-
-function line(first, ...others) {
-  return first.padEnd(22) + others.map((text) => text.padStart(12)).join('');
-}
-
-function median(values) {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
-}
-
-function readSamples(args) {
-  const [option, value = '', ...others] = args;
-  if (option === undefined) return 10;
-  if (option !== '--samples' || others.length > 0) fail(`unknown option ${args.join(' ')}; use --samples N, or none`);
-  const number = Number(value);
-  if (!Number.isInteger(number) || number < 1) fail(`--samples must be a whole number of at least 1, got ${value}`);
-  return number;
-}
-
-function fail(problem) {
-  console.error(`bench: ${problem}`);
-  process.exit(1);
+/** In the page. */
+async function readOnce(path) {
+  window.reader = (await fetch(path)).body.getReader();
+  await window.reader.read();
 }

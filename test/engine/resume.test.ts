@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { serve } from '../../src/engine/serve.ts';
 import { constant } from '../../src/policy/backoff.ts';
 import { PROGRESS_BYTES } from '../../src/policy/resume.ts';
@@ -277,7 +277,15 @@ describe('what is not touched', () => {
     request: new Request('https://app.test/file', { headers }),
   });
 
-  test('anything, by default', () => untouched([digits.all(4)], {}, { resume: false }));
+  test('anything, by default', async () => {
+    const body = vi.spyOn(Response.prototype, 'body', 'get');
+    try {
+      await untouched([digits.all(4)], {}, { resume: false });
+      expect(body).not.toHaveBeenCalled();
+    } finally {
+      body.mockRestore();
+    }
+  });
   test('B134 an encoded body', () =>
     untouched([
       { body: cutAfter('0123'), headers: { ETag: '"v1"', 'Accept-Ranges': 'bytes', 'Content-Encoding': 'gzip' } },

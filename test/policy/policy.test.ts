@@ -250,6 +250,15 @@ describe('what a user says is put over the base', () => {
     expect(policy).toEqual(before);
   });
 
+  test('who says nothing inherits a frozen policy as it is, and a copy of one that may change', () => {
+    expect(resolvePolicy({}, DEFAULTS)).toBe(DEFAULTS);
+    const own = { ...DEFAULTS, attempts: 7, methods: ['GET'] };
+    const policy = resolvePolicy({}, own);
+    own.methods.push('POST');
+    expect(policy).toEqual({ ...DEFAULTS, attempts: 7, methods: ['GET'] });
+    expect(partsOf(policy).filter((part) => !Object.isFrozen(part))).toEqual([]);
+  });
+
   test('row 12: a policy is frozen to its last list', () => {
     const policy = resolvePolicy(
       { statuses: [404], backoff: fullJitter(constant(5)), retryAfter: { maxMs: 1 } },

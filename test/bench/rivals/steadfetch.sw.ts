@@ -1,0 +1,3 @@
+import { createRetryLayer } from '../../../src/worker/index.js';
+
+createRetryLayer().listen();
