@@ -49,13 +49,15 @@ FetchEvent.prototype.respondWith = function (answer) {
   work.catch((reason) => answered.push(reason));
   respondWith.call(this, work);
 };
+/** Those that are to be over soon: the end of a hold is told when it comes, which may be in an hour. */
+const SOON_MS = 10_000;
 const timers = new Set<number>();
 self.setTimeout = ((work: () => void, ms?: number) => {
   const timer = start(() => {
     timers.delete(timer);
     work();
   }, ms);
-  timers.add(timer);
+  if ((ms ?? 0) <= SOON_MS) timers.add(timer);
   return timer;
 }) as typeof self.setTimeout;
 self.clearTimeout = (timer) => {
@@ -77,7 +79,11 @@ const retry: RetryOptions = {
   retryAfter: { maxMs: MAX_RETRY_AFTER_MS },
   holdScope: strict ? 'auto' : 'path',
 };
-const box = (name: string, more: Partial<OutboxPolicy>): Partial<OutboxPolicy> => ({ name, maxEntries: 10_000, ...more });
+const box = (name: string, more: Partial<OutboxPolicy>): Partial<OutboxPolicy> => ({
+  name,
+  maxEntries: 10_000,
+  ...more,
+});
 
 const KINDS: Readonly<Record<string, Omit<Route, 'match'>>> = {
   plain: { retry },
@@ -88,7 +94,10 @@ const KINDS: Readonly<Record<string, Omit<Route, 'match'>>> = {
   reject: { retry: { ...retry, circuit: 'reject' } },
   cut: { retry: { ...retry, cancelTimedOut: true } },
   box: { retry, outbox: box('free', { orderBy: 'none' }) },
-  'boxed-in-order': { retry: { ...retry, attempts: 2, backoff: constant(20) }, outbox: box('ordered', { orderBy: 'outbox' }) },
+  'boxed-in-order': {
+    retry: { ...retry, attempts: 2, backoff: constant(20) },
+    outbox: box('ordered', { orderBy: 'outbox' }),
+  },
   'box-adds-key': { retry, outbox: box('keys', { orderBy: 'none', addKey: true }) },
 };
 

@@ -45,6 +45,8 @@ export interface Evidence {
   readonly plan: Plan;
   readonly site: { readonly first: string; readonly second: string };
   readonly issuedAt: ReadonlyMap<string, number>;
+  /** When the pages were waited for no longer. */
+  readonly endedAt: number;
   readonly reports: readonly Report[];
   readonly hits: readonly ServerHit[];
   readonly kills: readonly number[];

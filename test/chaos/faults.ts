@@ -15,7 +15,9 @@ export const LONGEST_STALL_MS = 1_500;
 /** What is held open for so long, or for ever, is for the layer to close. */
 const FOR_EVER_MS = 3_600_000;
 
-const status = (code: number, more: Step = {}): Fault['make'] => () => ({ status: code, ...more });
+const status =
+  (code: number, more: Step = {}): Fault['make'] =>
+  () => ({ status: code, ...more });
 const between = (from: number, to: number, random: Random): number => from + Math.floor(random() * (to - from));
 
 // A document that breaks off is shown as far as it has come: that is the browser's own affair.
@@ -93,7 +95,7 @@ function notKept({ route }: Pick<Issue, 'route'>): boolean {
 /** What the server answers in the end. */
 export function goodStep({ id, kind, route }: Pick<Issue, 'id' | 'kind' | 'route'>, random: Random): Step {
   const width = Number(id.slice(1));
-  const type = (name: string): Step['headers'] => ({ 'Content-Type': name });
+  const type = (name: string): Readonly<Record<string, string>> => ({ 'Content-Type': name });
   if (kind === 'cancel') return { endless: true };
   switch (kind) {
     case 'image':

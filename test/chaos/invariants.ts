@@ -87,11 +87,12 @@ function know({ plan, issuedAt, reports, hits, kills, flips }: Evidence): Known 
 /** What a kill, an answer and their notes may lie apart. */
 const CLOCK_MS = 50;
 
-function* lost({ issuedAt, closes, outbox }: Evidence, { issues, reports, hitsOf }: Known): Iterable<Problem> {
-  for (const { id, tab } of issues) {
-    const at = issuedAt.get(id) ?? 0;
-    const isGone = closes.some((close) => close.tab === tab && close.at >= at);
-    if (!reports.has(id) && !isGone) yield { id, what: 'its page has waited for it to the end of the run' };
+function* lost({ issuedAt, closes, outbox }: Evidence, known: Known): Iterable<Problem> {
+  const { issues, reports, hitsOf } = known;
+  for (const issue of issues) {
+    const { id } = issue;
+    if (!reports.has(id) && !isGone(issue, issuedAt, closes) && !isStuck(issue, known))
+      yield { id, what: 'its page has waited for it to the end of the run' };
   }
   for (const { id, came } of reports.values()) {
     if (came.kind !== 'answer' || came.kept === undefined) continue;
@@ -105,6 +106,13 @@ function* lost({ issuedAt, closes, outbox }: Evidence, { issues, reports, hitsOf
     }
   }
 }
+
+/** Was its tab closed before it had an answer? */
+const isGone = ({ id, tab }: Issue, issuedAt: Evidence['issuedAt'], closes: Evidence['closes']): boolean =>
+  closes.some((close) => close.tab === tab && close.at >= (issuedAt.get(id) ?? 0));
+
+/** Chromium never ends the load of a frame whose worker is stopped, also of a worker that does nothing but fetch (156). */
+const isStuck = (issue: Issue, { restarts }: Known): boolean => issue.kind === 'frame' && restarts(issue) > 0;
 
 function* doubled({ outbox, kills }: Evidence, known: Known): Iterable<Problem> {
   for (const issue of known.issues) {
@@ -137,11 +145,11 @@ function* doubled({ outbox, kills }: Evidence, known: Known): Iterable<Problem> 
 /** What a server says that has not even begun with a request. */
 const NOT_BEGUN = [425, 429, 503];
 
-function* waited(_: Evidence, known: Known): Iterable<Problem> {
+function* waited({ issuedAt, endedAt, closes }: Evidence, known: Known): Iterable<Problem> {
   for (const issue of known.issues) {
-    const report = known.reports.get(issue.id);
-    if (report === undefined) continue;
-    const tookMs = report.endedAt - report.startedAt;
+    if (isGone(issue, issuedAt, closes) || isStuck(issue, known)) continue;
+    const from = issuedAt.get(issue.id) ?? endedAt;
+    const tookMs = (known.reports.get(issue.id)?.endedAt ?? endedAt) - from;
     const most = mostMs(known.begun(issue));
     if (tookMs > most) yield { id: issue.id, what: `its page has waited ${tookMs} ms for it, at most ${most} allowed` };
   }
@@ -163,20 +171,21 @@ function* grown({ memory: { heapBytes, left, uploadsReplayed } }: Evidence): Ite
   const { before, after } = heapBytes;
   if (after > before * HEAP_FACTOR)
     yield { what: `the worker's heap went from ${before} to ${after} bytes, at most ${HEAP_FACTOR} times are allowed` };
-  for (const name of ['answers', 'fetches', 'parked'] as const)
+  for (const name of ['answers', 'fetches', 'timers', 'parked'] as const)
     if (left[name] > 0) yield { what: `${left[name]} ${name} have no end` };
-  // The end of a hold is told when it comes, which may be an hour.
-  if (left.timers > left.records) yield { what: `${left.timers} timers run, ${left.records} records may have one each` };
   if (left.records > MOST_RECORDS) yield { what: `${left.records} records are kept` };
   if (uploadsReplayed < UPLOADS)
-    yield { what: `only ${uploadsReplayed} of ${UPLOADS} MiB could be kept for replay: earlier bodies were not let go` };
+    yield {
+      what: `only ${uploadsReplayed} of ${UPLOADS} MiB could be kept for replay: earlier bodies were not let go`,
+    };
 }
 
 function* inexact({ site }: Evidence, known: Known): Iterable<Problem> {
   for (const issue of known.issues) {
     const { id } = issue;
     const hits = known.hitsOf(id);
-    if (hits.some(({ body }) => body === 'other')) yield { id, what: 'its server got other bytes than its page has sent' };
+    if (hits.some(({ body }) => body === 'other'))
+      yield { id, what: 'its server got other bytes than its page has sent' };
     const came = known.reports.get(id)?.came;
     if (came?.kind === 'loaded') {
       const proof = proofOf(issue, hits);
@@ -189,7 +198,8 @@ function* inexact({ site }: Evidence, known: Known): Iterable<Problem> {
     if (!answers.some((answer) => answer.status === status && answer.sha256 === sha256))
       yield { id, what: `status ${status} with ${bytes} bytes is no answer that its server has given whole` };
     const paths = [id, ...(onward.length > 0 ? [onwardOf(id)] : [])].map((one) => `${site[issue.origin]}/wire/${one}`);
-    if (!paths.includes(came.url.replace(/[?].*/s, ''))) yield { id, what: `its answer says that it is from ${came.url}` };
+    if (!paths.includes(came.url.replace(/[?].*/s, '')))
+      yield { id, what: `its answer says that it is from ${came.url}` };
   }
 }
 
@@ -200,9 +210,10 @@ function isOurs({ route }: Issue, { status, type, kept }: Report['came'] & { kin
 
 /** What can be read of an answer without an error, if anything can: one that is cut is none. */
 function wholeBodies(step: Step, { method, route }: Issue): { status: number; sha256: string }[] {
-  if (step.redirect !== undefined || step.endless === true) return [];
+  if (step.redirect !== undefined) return [];
   const status = step.status ?? 200;
   if (method === 'HEAD') return [{ status, sha256: sha256Of(Buffer.alloc(0)) }];
+  if (step.endless === true) return [];
   if (isCut(step) && !(route === 'resume' && status === 200)) return [];
   const body = bodyOf(step, status);
   const declared = step.contentLength ?? body.length;

@@ -9,7 +9,9 @@ export interface ChaosPage {
   issue(asked: Asked): void;
   /** Called by the scripts that are loaded. */
   ran(id: string): void;
-  outbox(wish: 'list' | 'retry'): Promise<readonly OutboxItem[]>;
+  outbox(): Promise<readonly OutboxItem[]>;
+  /** Ends all waits that no server has asked for; what has failed is left as it is. */
+  hurry(): Promise<unknown>;
   reset(): Promise<unknown>;
   parked(): Promise<number>;
   records(): Promise<number>;
@@ -46,7 +48,8 @@ const chaos: ChaosPage = {
       .then((came) => window.report({ id: asked.id, startedAt, endedAt: Date.now(), came }));
   },
   ran: (id) => void ran.add(id),
-  outbox: async (wish) => (await (wish === 'list' ? retries?.outbox.list() : retries?.outbox.retry())) ?? [],
+  outbox: async () => (await retries?.outbox.list()) ?? [],
+  hurry: async () => retries?.retryNow(),
   reset: async () => retries?.reset(),
   parked: async () => (await retries?.status())?.origins.reduce((sum, { parked }) => sum + parked, 0) ?? 0,
   records: () =>
@@ -76,7 +79,12 @@ const chaos: ChaosPage = {
 function ask(asked: Asked): Promise<Came> {
   const { url, kind, method, key, body, keepalive } = asked;
   const headers: Record<string, string> = key === undefined ? {} : { 'Idempotency-Key': key };
-  const init: RequestInit = { method, headers, ...(body === undefined ? {} : { body }), ...(keepalive ? { keepalive } : {}) };
+  const init: RequestInit = {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+    ...(keepalive ? { keepalive } : {}),
+  };
   switch (kind) {
     case 'fetch':
     case 'stream':
@@ -198,7 +206,10 @@ function elementOf(kind: 'image' | 'script' | 'style' | 'frame', id: string, src
     }
     case 'style': {
       const element = Object.assign(document.createElement('link'), { rel: 'stylesheet', href: src });
-      return { element, proof: () => `r${getComputedStyle(document.documentElement).getPropertyValue(`--${id}`).trim()}` };
+      return {
+        element,
+        proof: () => `r${getComputedStyle(document.documentElement).getPropertyValue(`--${id}`).trim()}`,
+      };
     }
     case 'frame': {
       const element = Object.assign(document.createElement('iframe'), { src });

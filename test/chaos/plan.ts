@@ -17,6 +17,8 @@ export type Action =
   /** The worker is stopped, as a browser may do at any moment. */
   | { readonly do: 'kill' }
   | { readonly do: 'flip'; readonly offlineMs: number }
+  /** A user who does not want to wait: what waits goes now. */
+  | { readonly do: 'hurry' }
   /** The tab of that number is closed with all that it waits for, and opened again. */
   | { readonly do: 'close'; readonly tab: number }
   /** No kills from here on: what the worker's memory holds now is what it is held to at the end. */
@@ -76,7 +78,8 @@ export function createPlan(seed: number, requests: number): Plan {
     const luck = random();
     if (luck < 0.02 && n < weighAt * 0.8) actions.push({ do: 'kill' });
     else if (luck > 0.985) actions.push({ do: 'close', tab: pick([0, 1, 2], random) });
-    else if (luck > 0.975) actions.push({ do: 'flip', offlineMs: 100 + Math.floor(random() * 500) });
+    else if (luck > 0.965) actions.push({ do: 'hurry' });
+    else if (luck > 0.955) actions.push({ do: 'flip', offlineMs: 100 + Math.floor(random() * 500) });
   }
   return { seed, guards, actions };
 }
@@ -137,7 +140,7 @@ function createIssue(n: number, random: Random): Issue {
     origin: !SUBRESOURCES.includes(kind) && !isBoxed({ route, method }) && random() < 0.4 ? 'second' : 'first',
     keepalive: kind === 'fetch' && random() < 0.06,
     ...(hasKey ? { key: `key-${n}` } : {}),
-    ...(hasBody ? { body: `${id}:${'x'.repeat(Math.floor(random() ** 2 * 30_000))}` } : {}),
+    ...(hasBody ? { body: `${id}:${'x'.repeat(Math.floor(random() ** 3 * 500_000))}` } : {}),
     tab: Math.floor(random() * TABS),
   } as const;
   return { ...base, ...createSteps(base, random) };
@@ -149,7 +152,8 @@ type Unplanned = Omit<Issue, 'faults' | 'steps' | 'onward'>;
 function createSteps(issue: Unplanned, random: Random): Pick<Issue, 'faults' | 'steps' | 'onward'> {
   const good = goodStep(issue, random);
   const may = FAULTS.filter(({ fits }) => fits?.(issue) ?? true);
-  const share = random();
+  // What is to be kept has to fail for longer than its page tries.
+  const share = random() + (isBoxed(issue) ? 0.3 : 0);
   const count = share < 0.4 ? 0 : share < 0.7 ? 1 : share < 0.85 ? 2 : 1 + Math.floor(random() * 6);
   const faults = Array.from({ length: count }, () => pick(may, random));
   const steps: Step[] = faults.map(({ make }) => make(good, issue, random));

@@ -9,7 +9,7 @@ import { type Issue, isBoxed, issuesOf, onwardOf, type Plan, TABS } from './plan
 import { type ChaosSite, openSite, type Scripts } from './site.ts';
 
 /** Requests that are under way at once. */
-const MOST_IN_FLIGHT = 16;
+const MOST_IN_FLIGHT = 32;
 /** How long something may take to come to rest that is bounded by no wait of the run. */
 const REST_MS = 15_000;
 const LOOK_MS = 50;
@@ -80,10 +80,15 @@ async function carryOut(plan: Plan, site: ChaosSite, context: BrowserContext): P
       case 'kill':
         kills.push(Date.now());
         await killer.kill();
+        // Their load never ends (see `lost`).
+        for (const { id, kind } of [...underWay.values()]) if (kind === 'frame') underWay.delete(id);
         break;
       case 'flip':
         await flipping;
         flipping = flip(action.offlineMs);
+        break;
+      case 'hurry':
+        await home.evaluate(() => window.chaos.hurry());
         break;
       case 'close': {
         await flipping;
@@ -102,6 +107,7 @@ async function carryOut(plan: Plan, site: ChaosSite, context: BrowserContext): P
   }
   await flipping;
   await until(() => inFlight() === 0);
+  const endedAt = Date.now();
   const isOpen = () => site.wire.hits().filter(({ closedAt }) => closedAt === undefined);
   await until(() => isOpen().length === 0, LONGEST_STALL_MS + REST_MS);
   const stillOpen = isOpen().map(({ id }) => id);
@@ -112,6 +118,7 @@ async function carryOut(plan: Plan, site: ChaosSite, context: BrowserContext): P
     plan,
     site,
     issuedAt,
+    endedAt,
     reports,
     hits: toHits(plan, site, steps),
     kills,
@@ -154,11 +161,10 @@ async function deliverAll(plan: Plan, home: Page, site: ChaosSite) {
   await home.evaluate(() => window.chaos.reset());
   const endAt = Date.now() + 2 * REST_MS;
   for (;;) {
-    const items = await home.evaluate(() => window.chaos.outbox('list'));
+    await home.evaluate(() => window.chaos.hurry());
+    const items = await home.evaluate(() => window.chaos.outbox());
     const waits = items.some(({ state }) => state === 'waiting' || state === 'sending');
     if (!waits || Date.now() > endAt) return items;
-    // What has failed would have its time once more.
-    if (items.every(({ state }) => state !== 'failed')) await home.evaluate(() => window.chaos.outbox('retry'));
     await sleep(500);
   }
 }
@@ -170,14 +176,17 @@ async function remember(home: Page, site: ChaosSite, context: BrowserContext, be
   await home.evaluate(
     ({ ids, bytes }) => {
       const body = 'x'.repeat(bytes);
-      return Promise.allSettled(ids.map((id, shard) => fetch(`/wire/${id}?plain&${shard % 4}`, { method: 'PUT', body })));
+      return Promise.allSettled(
+        ids.map((id, shard) => fetch(`/wire/${id}?plain&${shard % 4}`, { method: 'PUT', body })),
+      );
     },
     { ids, bytes: MIB - 1_024 },
   );
   const uploadsReplayed = ids.filter((id) => site.wire.hits(id).length === 2).length;
-  const look = () => home.evaluate(async () => ({ ...(await window.chaos.left()), parked: await window.chaos.parked() }));
+  const look = () =>
+    home.evaluate(async () => ({ ...(await window.chaos.left()), parked: await window.chaos.parked() }));
   let left = await look();
-  const isAtRest = () => left.answers + left.fetches + left.parked === 0;
+  const isAtRest = () => left.answers + left.fetches + left.timers + left.parked === 0;
   for (const endAt = Date.now() + REST_MS; !isAtRest() && Date.now() < endAt; ) {
     await sleep(250);
     left = await look();
