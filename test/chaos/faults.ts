@@ -7,6 +7,8 @@ export interface Fault {
   readonly name: string;
   /** Whose requests may meet it; all unless given. */
   readonly fits?: (issue: Pick<Issue, 'kind' | 'route' | 'method'>) => boolean;
+  /** Does a body end too early by it? Where that can be mended it is tried more often. */
+  readonly cuts?: boolean;
   readonly make: (good: Step, issue: Pick<Issue, 'id' | 'origin'>, random: Random) => Step;
 }
 
@@ -61,19 +63,21 @@ export const FAULTS: readonly Fault[] = [
     make: (_good, _issue, random) => ({ stall: 'headers', stallMs: between(200, LONGEST_STALL_MS, random) }),
   },
   { name: 'slow', make: (good, _issue, random) => ({ ...good, delayMs: between(50, LONGEST_STALL_MS, random) }) },
-  { name: 'reset in the body', fits: isWhole, make: (good) => ({ ...good, reset: 'body' }) },
-  { name: 'truncated', fits: isWhole, make: (good) => ({ ...good, truncate: true }) },
+  { name: 'reset in the body', fits: isWhole, cuts: true, make: (good) => ({ ...good, reset: 'body' }) },
+  { name: 'truncated', fits: isWhole, cuts: true, make: (good) => ({ ...good, truncate: true }) },
   {
     name: 'chunks cut short',
     fits: isWhole,
+    cuts: true,
     make: (good) => ({ ...good, truncate: true, headers: { ...good.headers, 'Transfer-Encoding': 'chunked' } }),
   },
   {
     name: 'stalled in the body',
     fits: isWhole,
+    cuts: true,
     make: (good, _issue, random) => ({ ...good, stall: 'body', stallMs: between(100, LONGEST_STALL_MS, random) }),
   },
-  { name: 'length too large', fits: isWhole, make: (good) => ({ ...good, contentLength: 1_000_000 }) },
+  { name: 'length too large', fits: isWhole, cuts: true, make: (good) => ({ ...good, contentLength: 1_000_000 }) },
   { name: 'length too small', fits: isRead, make: (good) => ({ ...good, contentLength: 2, ranges: false }) },
   {
     name: 'encoding that is none',

@@ -25,7 +25,7 @@ export interface Problem {
 }
 
 /** How much more than after the warm-up the worker's memory may hold at the end. */
-export const HEAP_FACTOR = 1.5;
+const HEAP_FACTOR = 1.5;
 /** Of uploads of 1 MiB, so many at once stay within the 8 MiB that are kept in all. */
 export const UPLOADS = 7;
 /** What a machine with other things to do may add to any wait. */

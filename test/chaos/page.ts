@@ -1,4 +1,5 @@
 import { connect, type OutboxItem, type Retries } from '../../src/page/index.ts';
+import { requestBody } from './body.ts';
 import type { Came, Report } from './evidence.ts';
 import type { Issue } from './plan.ts';
 
@@ -21,7 +22,7 @@ export interface ChaosPage {
   listen(): void;
 }
 
-export interface Asked extends Pick<Issue, 'id' | 'kind' | 'method' | 'keepalive' | 'key' | 'body'> {
+export interface Asked extends Pick<Issue, 'id' | 'kind' | 'method' | 'keepalive' | 'key' | 'bodyBytes'> {
   readonly url: string;
 }
 
@@ -38,8 +39,13 @@ const ran = new Set<string>();
 
 const chaos: ChaosPage = {
   async connect(workerUrl) {
+    const { serviceWorker } = navigator;
     retries = await connect(workerUrl, { scope: '/' });
-    return retries.state;
+    // A machine with other things to do may take longer over it than a page waits.
+    if (!serviceWorker.controller && retries.state !== 'failed') {
+      await new Promise((resolve) => serviceWorker.addEventListener('controllerchange', resolve, { once: true }));
+    }
+    return serviceWorker.controller ? 'controlled' : retries.state;
   },
   issue(asked) {
     const startedAt = Date.now();
@@ -77,7 +83,8 @@ const chaos: ChaosPage = {
 };
 
 function ask(asked: Asked): Promise<Came> {
-  const { url, kind, method, key, body, keepalive } = asked;
+  const { id, url, kind, method, key, bodyBytes, keepalive } = asked;
+  const body = bodyBytes === undefined ? undefined : requestBody(id, bodyBytes);
   const headers: Record<string, string> = key === undefined ? {} : { 'Idempotency-Key': key };
   const init: RequestInit = {
     method,
@@ -95,7 +102,7 @@ function ask(asked: Asked): Promise<Came> {
     case 'abort':
       return aborted(url, init);
     case 'xhr':
-      return byXhr(asked, headers);
+      return byXhr(asked, headers, body);
     case 'image':
     case 'script':
     case 'style':
@@ -159,7 +166,7 @@ function aborted(url: string, init: RequestInit): Promise<Came> {
   return read((retries?.fetch ?? fetch)(url, { ...init, signal: caller.signal }));
 }
 
-function byXhr({ url, method, body }: Asked, headers: Record<string, string>): Promise<Came> {
+function byXhr({ url, method }: Asked, headers: Record<string, string>, body?: string): Promise<Came> {
   return new Promise((resolve) => {
     const xhr = new XMLHttpRequest();
     xhr.open(method, url);

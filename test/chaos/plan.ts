@@ -51,7 +51,8 @@ export interface Issue {
   readonly origin: 'first' | 'second';
   readonly keepalive: boolean;
   readonly key?: string;
-  readonly body?: string;
+  /** See `requestBody`; absent: it has none. */
+  readonly bodyBytes?: number;
   readonly tab: number;
   /** By their names, for the trace. */
   readonly faults: readonly string[];
@@ -61,7 +62,7 @@ export interface Issue {
 }
 
 export const TABS = 3;
-export const SHARDS = 4;
+const SHARDS = 4;
 
 /** What the server of an id that a redirect leads to is called. */
 export const onwardOf = (id: string): string => `${id}-on`;
@@ -99,7 +100,7 @@ const SORTS: readonly {
   { weight: 3, kind: 'fetch', routes: ['left'], methods: ['GET', 'PUT', 'POST'] },
   { weight: 10, kind: 'xhr', routes: ['plain', 'hold', 'cut'], methods: ['GET', 'PUT', 'POST'] },
   { weight: 6, kind: 'stream', routes: ['plain'], methods: ['GET'] },
-  { weight: 8, kind: 'stream', routes: ['resume'], methods: ['GET'] },
+  { weight: 12, kind: 'stream', routes: ['resume'], methods: ['GET'] },
   { weight: 4, kind: 'bridge', routes: ['plain', 'hedge'], methods: ['GET', 'POST'] },
   { weight: 3, kind: 'abort', routes: ['plain', 'resume', 'box'], methods: ['GET', 'PUT'] },
   { weight: 2, kind: 'cancel', routes: ['plain'], methods: ['GET'] },
@@ -140,7 +141,7 @@ function createIssue(n: number, random: Random): Issue {
     origin: !SUBRESOURCES.includes(kind) && !isBoxed({ route, method }) && random() < 0.4 ? 'second' : 'first',
     keepalive: kind === 'fetch' && random() < 0.06,
     ...(hasKey ? { key: `key-${n}` } : {}),
-    ...(hasBody ? { body: `${id}:${'x'.repeat(Math.floor(random() ** 3 * 500_000))}` } : {}),
+    ...(hasBody ? { bodyBytes: Math.floor(random() ** 3 * 500_000) } : {}),
     tab: Math.floor(random() * TABS),
   } as const;
   return { ...base, ...createSteps(base, random) };
@@ -155,7 +156,9 @@ function createSteps(issue: Unplanned, random: Random): Pick<Issue, 'faults' | '
   // What is to be kept has to fail for longer than its page tries.
   const share = random() + (isBoxed(issue) ? 0.3 : 0);
   const count = share < 0.4 ? 0 : share < 0.7 ? 1 : share < 0.85 ? 2 : 1 + Math.floor(random() * 6);
-  const faults = Array.from({ length: count }, () => pick(may, random));
+  const cuts = may.filter((fault) => fault.cuts);
+  const mends = issue.route === 'resume' || issue.route === 'hold';
+  const faults = Array.from({ length: count }, () => pick(mends && random() < 0.5 ? cuts : may, random));
   const steps: Step[] = faults.map(({ make }) => make(good, issue, random));
   const names = faults.map(({ name }) => name);
   // The last step is that of all hits to come.

@@ -12,13 +12,14 @@ for (const [index, planted] of PLANTED.entries()) {
   const scripts = await buildScripts(plant(planted));
   const { problems, seconds } = await withBrowser((browser) => runChaos(seed, requests, scripts, browser));
   const found = problems.get(planted.caught);
-  const others = [...problems].filter(([name, all]) => name !== planted.caught && all.length > 0).map(([name]) => name);
+  const others = [...problems].filter(([name, all]) => name !== planted.caught && all.length > 0);
   if (found.length > 0) caught += 1;
   else missed += 1;
-  console.log(
-    `${found.length > 0 ? '✓' : '✗'} ${planted.name}: ${planted.caught} (${found.length})${others.length > 0 ? `, also ${others.join(', ')}` : ''}, ${seconds.toFixed(1)} s`,
-  );
-  if (found[0]) console.log(`    ${found[0].id ?? ''} ${found[0].what}`);
+  const mark = found.length > 0 ? '✓' : '✗';
+  console.log(`${mark} ${planted.name}: ${planted.caught}, ${found.length} times; ${seconds.toFixed(1)} s`);
+  for (const [name, [first]] of [[planted.caught, found], ...others]) {
+    if (first) console.log(`    ${name}: ${first.id ?? ''} ${first.what.split('\n')[0]}`);
+  }
 }
 console.log(`\n${caught} caught, ${missed} missed`);
 process.exitCode = missed > 0 ? 1 : 0;

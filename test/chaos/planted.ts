@@ -6,6 +6,8 @@ export interface Planted {
   readonly name: string;
   readonly caught: Invariant;
   readonly edits: readonly Edit[];
+  /** Is it among the few that are tried each time? */
+  readonly sample?: boolean;
 }
 
 interface Edit {
@@ -58,6 +60,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'each attempt has a key of its own',
     caught: 'no unexplained duplicate',
+    sample: true,
     edits: [
       {
         file: 'engine/send.ts',
@@ -172,6 +175,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a body that breaks off ends as if it were whole',
     caught: 'byte-exact answers',
+    sample: true,
     edits: [
       {
         file: 'engine/resume.ts',

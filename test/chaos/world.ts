@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContext, CDPSession, Page } from '@playwright/test';
 import type { Step } from '../../demo/misbehaving-server.ts';
+import { requestBody } from './body.ts';
 import type { Evidence, Memory, Report, ServerHit } from './evidence.ts';
 import { LONGEST_STALL_MS } from './faults.ts';
 import { mostMs, UPLOADS } from './invariants.ts';
@@ -74,7 +75,7 @@ async function carryOut(plan: Plan, site: ChaosSite, context: BrowserContext): P
         if (issue.onward) site.wire.plan(onwardOf(issue.id), issue.onward);
         issuedAt.set(issue.id, Date.now());
         underWay.set(issue.id, issue);
-        await tabs[issue.tab]?.evaluate((asked) => window.chaos.issue(asked), toAsked(issue, site));
+        tell(tabs[issue.tab], toAsked(issue, site));
         break;
       }
       case 'kill':
@@ -148,9 +149,26 @@ async function carryOut(plan: Plan, site: ChaosSite, context: BrowserContext): P
 
 const BROWSERS_OWN = /^(Failed to load resource|Access to |The FetchEvent for|Refused to execute script)/;
 
-function toAsked({ id, kind, method, keepalive, key, body, route, shard, origin }: Issue, site: ChaosSite): Asked {
+/** Not waited for: the way to a page takes longer than all else. */
+function tell(tab: Page | undefined, asked: Asked): void {
+  tab
+    ?.evaluate((asked) => window.chaos.issue(asked), asked)
+    .catch((error) => {
+      if (!tab.isClosed()) throw error;
+    });
+}
+
+function toAsked({ id, kind, method, keepalive, key, bodyBytes, route, shard, origin }: Issue, site: ChaosSite): Asked {
   const url = `${origin === 'first' ? '' : site.second}/wire/${id}?${route}&${shard}`;
-  return { id, kind, method, keepalive, url, ...(key ? { key } : {}), ...(body ? { body } : {}) };
+  return {
+    id,
+    kind,
+    method,
+    keepalive,
+    url,
+    ...(key ? { key } : {}),
+    ...(bodyBytes === undefined ? {} : { bodyBytes }),
+  };
 }
 
 /** Every server is well from now on: what was kept is to be delivered. */
@@ -196,7 +214,9 @@ async function remember(home: Page, site: ChaosSite, context: BrowserContext, be
 }
 
 function toHits(plan: Plan, { wire }: ChaosSite, steps: ReadonlyMap<string, Step>): ServerHit[] {
-  const bodies = new Map(issuesOf(plan).map(({ id, body }) => [id, body ?? '']));
+  const bodies = new Map(
+    issuesOf(plan).map(({ id, bodyBytes }) => [id, bodyBytes === undefined ? '' : requestBody(id, bodyBytes)]),
+  );
   return wire.hits().map(({ id, n, at, method, headers, body, complete }) => {
     const sent = bodies.get(id);
     const got = body.toString();
@@ -216,15 +236,16 @@ function toHits(plan: Plan, { wire }: ChaosSite, steps: ReadonlyMap<string, Step
 /** Stops the worker as the browser would; resolves when it is gone, also if it was not there. */
 async function createKiller(page: Page) {
   const cdp = await page.context().newCDPSession(page);
-  let status = '';
+  let stops = 0;
   cdp.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
-    status = versions.at(-1)?.runningStatus ?? status;
+    if (versions.some(({ runningStatus }) => runningStatus === 'stopped')) stops += 1;
   });
   await cdp.send('ServiceWorker.enable');
   return {
     async kill(): Promise<void> {
+      const before = stops;
       await cdp.send('ServiceWorker.stopAllWorkers');
-      await until(() => status === 'stopped' || status === 'starting', 1_000);
+      await until(() => stops > before, 1_000);
     },
   };
 }
