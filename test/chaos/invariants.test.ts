@@ -132,6 +132,12 @@ const well: readonly (Story & { named: string })[] = [
     outbox: [kept()],
     hits: [hit({ status: 503 }), hit({ status: 201 })],
   },
+  {
+    named: 'POST twice, by the browser itself',
+    of: { method: 'POST' },
+    hits: [hit({ reset: 'headers' }), hit({ status: 404 })],
+    came: error,
+  },
   { named: 'the answer to HEAD', of: { method: 'HEAD' }, came: answer(''), hits: [hit()] },
   {
     named: 'a redirect',

@@ -1,6 +1,6 @@
 import type { Browser } from '@playwright/test';
 import type { Evidence } from './evidence.ts';
-import { type Invariant, judge, type Problem } from './invariants.ts';
+import { type Invariant, isResentByBrowser, judge, type Problem } from './invariants.ts';
 import { createPlan, issuesOf, type Plan } from './plan.ts';
 import type { Scripts } from './site.ts';
 import { live } from './world.ts';
@@ -28,6 +28,7 @@ export function inOneLine({ evidence, seconds }: Verdict): string {
     `${issuesOf(plan).length} requests`,
     `${faultsOf(plan)} faults`,
     `${hits.length} hits`,
+    `${hits.filter(isResentByBrowser).length} that the browser may repeat`,
     `${kills.length} kills`,
     `${closes.length} closes`,
     `${flips.length} flips`,
