@@ -2,7 +2,7 @@
 // `-- --only N` the N-th of them; `--seed` and `--requests` as for `npm run chaos`.
 import { load, readNumbers, withBrowser } from './launch.mjs';
 
-const { seed, requests, only } = readNumbers({ seed: 1, requests: 150, only: 1_000 });
+const { seed, requests, only } = readNumbers({ seed: 1, requests: 250, only: 1_000 });
 const { buildScripts } = await load('site.ts');
 const { runChaos } = await load('report.ts');
 const { PLANTED, plant } = await load('planted.ts');

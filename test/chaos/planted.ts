@@ -6,7 +6,7 @@ export interface Planted {
   readonly name: string;
   readonly caught: Invariant;
   readonly edits: readonly Edit[];
-  /** Is it among the few that are tried each time? */
+  /** Is it tried each time? One that a hundred requests cannot miss. */
   readonly sample?: boolean;
 }
 
@@ -175,7 +175,6 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a body that breaks off ends as if it were whole',
     caught: 'byte-exact answers',
-    sample: true,
     edits: [
       {
         file: 'engine/resume.ts',
