@@ -6,7 +6,7 @@ import { createHitLog, type Hit, type WireOrigin } from './wire/hit-log.ts';
 import { readPlan, readPlanText, type Step } from './wire/step.ts';
 import { createWeather, type Phase, readWeather, type Weather } from './wire/weather.ts';
 
-export { generatedBytes } from './wire/carry-out.ts';
+export { bodyOf, generatedBytes } from './wire/carry-out.ts';
 export type { HitEvent, HitReport } from './wire/control.ts';
 export type { Hit, WireOrigin } from './wire/hit-log.ts';
 export type { RetryAfter, Step } from './wire/step.ts';

@@ -73,7 +73,8 @@ export function generatedBytes(count: number): Buffer {
 
 const PATTERN = Buffer.from(Array.from({ length: 251 }, (_, at) => at));
 
-function bodyOf({ body, bytes }: Step, status: number): Buffer {
+/** The whole body of an answer of that status. */
+export function bodyOf({ body, bytes }: Step, status: number): Buffer {
   if (bytes !== undefined) return generatedBytes(bytes);
   return Buffer.from(body ?? (status < 400 ? 'ok' : `status ${status}`));
 }

@@ -1,0 +1,25 @@
+// `npm run chaos:planted`: the same chaos with a fault planted in the worker, which its invariant has to notice.
+// `-- --only N` the N-th of them; `--seed` and `--requests` as for `npm run chaos`.
+import { load, readNumbers, withBrowser } from './launch.mjs';
+
+const { seed, requests, only } = readNumbers({ seed: 1, requests: 250, only: 1_000 });
+const { buildScripts } = await load('site.ts');
+const { runChaos } = await load('report.ts');
+const { PLANTED, plant } = await load('planted.ts');
+let [caught, missed] = [0, 0];
+for (const [index, planted] of PLANTED.entries()) {
+  if (only <= PLANTED.length && only !== index + 1) continue;
+  const scripts = await buildScripts(plant(planted));
+  const { problems, seconds } = await withBrowser((browser) => runChaos(seed, requests, scripts, browser));
+  const found = problems.get(planted.caught);
+  const others = [...problems].filter(([name, all]) => name !== planted.caught && all.length > 0);
+  if (found.length > 0) caught += 1;
+  else missed += 1;
+  const mark = found.length > 0 ? '✓' : '✗';
+  console.log(`${mark} ${planted.name}: ${planted.caught}, ${found.length} times; ${seconds.toFixed(1)} s`);
+  for (const [name, [first]] of [[planted.caught, found], ...others]) {
+    if (first) console.log(`    ${name}: ${first.id ?? ''} ${first.what.split('\n')[0]}`);
+  }
+}
+console.log(`\n${caught} caught, ${missed} missed`);
+process.exitCode = missed > 0 ? 1 : 0;

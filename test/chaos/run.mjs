@@ -1,0 +1,24 @@
+// `npm run chaos`: chaos in a real browser, by its seed. `-- --seed S --requests N` one run, `--seeds N` so many in a row
+// from there.
+import { load, readNumbers, withBrowser } from './launch.mjs';
+
+const { seed, seeds, requests } = readNumbers({ seed: 1, seeds: 1, requests: 1_000 });
+const { buildScripts } = await load('site.ts');
+const { inAll, inOneLine, runChaos, trace } = await load('report.ts');
+const scripts = await buildScripts();
+const verdicts = [];
+let failed = 0;
+for (let next = seed; next < seed + seeds; next += 1) {
+  const verdict = await withBrowser((browser) => runChaos(next, requests, scripts, browser));
+  const lines = trace(verdict);
+  console.log(`${lines.length === 0 ? '✓' : '✗'} ${inOneLine(verdict)}`);
+  for (const line of lines) console.log(line);
+  if (lines.length > 0) {
+    failed += 1;
+    console.log(`again: npm run chaos -- --seed ${next} --requests ${requests}`);
+  }
+  verdicts.push(verdict);
+}
+console.log(`\n${inAll(verdicts)}`);
+console.log(`${seeds - failed} passed, ${failed} failed`);
+process.exitCode = failed > 0 ? 1 : 0;
