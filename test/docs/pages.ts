@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readCases, toPage } from '../cases/table.ts';
 import { securityBlocks } from '../security/blocks.ts';
+import { transparencyBlocks } from '../transparency/table.ts';
 import { eventBlocks } from './event-tables.ts';
 import { withBlocks } from './markdown.ts';
 import { optionBlocks } from './option-tables.ts';
@@ -24,7 +25,7 @@ export const CASES = 'docs/cases.md';
 
 export const readPage = (path: string): string => (existsSync(inRepo(path)) ? readFileSync(inRepo(path), 'utf8') : '');
 
-const BLOCKS: Readonly<Record<string, () => string>> = { ...optionBlocks, ...eventBlocks, ...securityBlocks };
+const BLOCKS: Readonly<Record<string, () => string>> = { ...optionBlocks, ...eventBlocks, ...securityBlocks, ...transparencyBlocks };
 
 /** A page as it has to be: what is generated of it, anew. */
 export function pageAnew(path: string): string {

@@ -34,27 +34,34 @@ function hitDifferences(before: readonly Hit[], after: readonly Hit[]): readonly
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((url) => {
     const [these, those] = [was.get(url) ?? [], is.get(url) ?? []];
     const count =
-      these.length === those.length ? [] : [{ field: `hits ${url}`, before: `${these.length}`, after: `${those.length}` }];
+      these.length === those.length
+        ? []
+        : [{ field: `hits ${url}`, before: `${these.length}`, after: `${those.length}` }];
     return [...count, ...these.flatMap((hit, at) => (those[at] ? oneHit(hit, those[at]) : []))];
   });
 }
 
-/** Of the requests to one URL in one run, how each later one differs from the first. `undefined`: there was none. */
-export function laterAttempts(hits: readonly Hit[]): readonly Difference[] | undefined {
-  const repeated = [...byUrl(hits).values()].filter((some) => some.length > 1);
+/** How the second request to each URL differs from the first. `undefined`: there was no second one. */
+export function secondAttempts(hits: readonly Hit[]): readonly Difference[] | undefined {
+  const repeated = [...byUrl(hits).values()].flatMap(([first, second]) =>
+    first && second ? [[first, second] as const] : [],
+  );
   if (repeated.length === 0) return undefined;
-  return unique(repeated.flatMap(([first, ...later]) => later.flatMap((hit) => (first ? oneHit(first, hit) : []))));
+  return unique(repeated.flatMap(([first, second]) => oneHit(first, second)));
 }
 
 /** Which comes first is chance where a page asks for several things. */
 function byUrl(hits: readonly Hit[]): ReadonlyMap<string, readonly Hit[]> {
   const grouped = new Map<string, Hit[]>();
   for (const hit of hits) {
-    const key = `${isPreflight(hit) ? 'preflight' : hit.method} ${hit.place} ${hit.target}`;
+    const key = urlOf(hit);
     grouped.set(key, [...(grouped.get(key) ?? []), hit]);
   }
   return grouped;
 }
+
+/** What a request is to, and how. */
+export const urlOf = (hit: Hit): string => `${isPreflight(hit) ? 'preflight' : hit.method} ${hit.place} ${hit.target}`;
 
 const isPreflight = ({ method, headers }: Hit): boolean =>
   method === 'OPTIONS' && headers.some(([name]) => name.toLowerCase() === 'access-control-request-method');

@@ -68,7 +68,7 @@ const CONTENTS: Readonly<Record<string, Content>> = {
   css: {
     mime: 'text/css',
     make: (name) =>
-      name.startsWith('imports')
+      name.endsWith('imports.css')
         ? '@import url(imported.css); .with-image { background-image: url(behind.svg) }'
         : '.styled { color: rgb(1, 2, 3) }',
   },
@@ -77,16 +77,25 @@ const CONTENTS: Readonly<Record<string, Content>> = {
     make: (name, kitScript) =>
       `<!doctype html><meta charset="utf-8"><title>${name}</title><link rel="icon" href="data:,"><script>${kitScript}</script><body>`,
   },
-  // Nothing else can be loaded in it.
-  csp: { mime: 'text/html', make: () => '<!doctype html><link rel="icon" href="data:,"><img src="forbidden.svg">' },
-  refresh: { mime: 'text/html', make: () => '<!doctype html><link rel="icon" href="data:,"><meta http-equiv="refresh" content="0; url=end.html">' },
+  // Asked for by a script: what a parser asks for is reported with its line or without, as it happens.
+  csp: {
+    mime: 'text/html',
+    make: () => '<!doctype html><link rel="icon" href="data:,"><script>new Image().src = "forbidden.svg"</script>',
+  },
+  refresh: {
+    mime: 'text/html',
+    make: () => '<!doctype html><link rel="icon" href="data:,"><meta http-equiv="refresh" content="0; url=end.html">',
+  },
   sse: { mime: 'text/event-stream', make: (name) => `retry: 60000\ndata: ${name}\n\n` },
   wav: { mime: 'audio/wav', make: silence },
   vtt: { mime: 'text/vtt', make: () => 'WEBVTT\n\n00:00.000 --> 00:01.000\nwords\n' },
   // No font at all: it is asked for, and then refused.
   woff2: { mime: 'font/woff2', make: text },
   wasm: { mime: 'application/wasm', make: () => Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]) },
-  bin: { mime: 'application/octet-stream', make: () => Buffer.from(Array.from({ length: 200_000 }, (_, at) => at % 251)) },
+  bin: {
+    mime: 'application/octet-stream',
+    make: () => Buffer.from(Array.from({ length: 200_000 }, (_, at) => at % 251)),
+  },
   latin: { mime: 'text/plain; charset=iso-8859-1', make: () => Buffer.from([0x67, 0x72, 0xfc, 0xdf, 0x65]) },
   empty: { mime: 'text/plain', make: () => '' },
 };

@@ -21,7 +21,11 @@ export interface Kit {
   /** An empty frame with a name of its own, for what navigates. */
   frame(): { readonly name: string; readonly loaded: Promise<Got> };
   /** Sends a form into a frame. */
-  submit(action: string, attributes: Readonly<Record<string, string>>, fields: readonly [string, string | File][]): Promise<Got>;
+  submit(
+    action: string,
+    attributes: Readonly<Record<string, string>>,
+    fields: readonly [string, string | File][],
+  ): Promise<Got>;
   /** As an `integrity` names it. */
   digest(text: string): Promise<string>;
   /** Settles with what it does, or with the name of its error. */
@@ -74,7 +78,14 @@ export function installKit(): void {
                 : response instanceof Document
                   ? new XMLSerializer().serializeToString(response)
                   : response;
-          resolve({ status, statusText, url: responseURL, body: shown, headers: request.getAllResponseHeaders(), heard });
+          resolve({
+            status,
+            statusText,
+            url: responseURL,
+            body: shown,
+            headers: request.getAllResponseHeaders(),
+            heard,
+          });
         };
         request.open(method, url, !sync);
         for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
@@ -82,7 +93,8 @@ export function installKit(): void {
         if (!sync) {
           request.responseType = responseType;
           for (const type of ['load', 'error']) request.addEventListener(type, () => heard.push(type));
-          for (const type of ['load', 'error']) request.upload.addEventListener(type, () => heard.push(`upload ${type}`));
+          for (const type of ['load', 'error'])
+            request.upload.addEventListener(type, () => heard.push(`upload ${type}`));
           request.onloadend = end;
         }
         try {

@@ -1,5 +1,5 @@
 import type { RequestType } from './catalogue.ts';
-import type { Hit, Seen } from './compare.ts';
+import type { Seen } from './compare.ts';
 import { openServer, type Places, type Trouble } from './server.ts';
 
 /** As much of a page as every engine's driver has. */
@@ -42,7 +42,7 @@ export async function observe(
     const told = new Map<string, unknown>();
     for (const type of types) {
       const at = server.placesOf(type.id);
-      told.set(type.id, await inTime(type.leaves ? leave(tab, type, at) : page.evaluate(type.page, at)));
+      told.set(type.id, await inTime(type.leaves ? leave(tab, server.page, type, at) : page.evaluate(type.page, at)));
       if (type.sends !== undefined) await server.until(type.id, type.sends);
     }
     const timings = await timingsOf(page);
@@ -58,11 +58,14 @@ export async function observe(
   }
 }
 
-async function leave(tab: DrivenPage, { page, id }: RequestType, at: Places): Promise<unknown> {
-  await tab.goto(`${at.own}start.html`);
-  await tab.evaluate(page, at);
+async function leave(tab: DrivenPage, start: string, { page, id, leaves }: RequestType, at: Places): Promise<unknown> {
+  if (leaves === 'by-address') await tab.goto(`${at.own}end.html`);
+  else {
+    await tab.goto(start);
+    await tab.evaluate(page, at);
+  }
   await tab.waitForFunction(
-    (end) => location.pathname.endsWith(end) && 'kit' in window && document.readyState === 'complete',
+    (end) => location.pathname.endsWith(end) && document.readyState === 'complete',
     `/${id}/end.html`,
   );
   return tab.evaluate(() => {
@@ -101,5 +104,3 @@ async function inTime(work: Promise<unknown>): Promise<unknown> {
     clearTimeout(timer);
   }
 }
-
-export const hitsOf = (seen: Seen | undefined): readonly Hit[] => seen?.hits ?? [];

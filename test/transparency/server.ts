@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { contentOf } from './contents.ts';
 import type { Hit } from './compare.ts';
+import { contentOf } from './contents.ts';
 import { installKit } from './kit.ts';
 
-/** What becomes of the first request to each URL: it is answered, turned away with a 503, or its connection is reset. */
-export type Trouble = 'none' | 'busy' | 'reset';
+/** What becomes of the first request to each URL: it is answered, turned away with a 503 (also one that may be stored), or reset. */
+export type Trouble = 'none' | 'busy' | 'storable' | 'reset';
 
 /** Where a type of request finds what it asks for, each with a slash at its end: here, at another port, at another site. */
 export interface Places {
@@ -50,7 +50,9 @@ export async function openServer(
   function plain(text: string): string {
     let result = text;
     for (const [place, host] of Object.entries(hosts)) result = result.replaceAll(host, place.toUpperCase());
-    return result.replaceAll(`/${run}/`, '/RUN/').replace(/-{4,}(WebKit|gecko)\w*Boundary\w+|-{20,}\d{15,}/gi, 'BOUNDARY');
+    return result
+      .replaceAll(`/${run}/`, '/RUN/')
+      .replace(/-{4,}(WebKit|gecko)\w*Boundary\w+|-{20,}\d{15,}/gi, 'BOUNDARY');
   }
 
   function handle(req: IncomingMessage, res: ServerResponse): void {
@@ -78,7 +80,14 @@ export async function openServer(
       const place = Object.entries(hosts).find(([, host]) => host === url.host)?.[0] ?? url.host;
       const headers = pairs(req.rawHeaders).map(([key, value]): [string, string] => [key, plain(value)]);
       const target = name + url.search;
-      hits.push({ type, method: req.method ?? '', place, target: plain(target), headers, body: shown(Buffer.concat(chunks), plain) });
+      hits.push({
+        type,
+        method: req.method ?? '',
+        place,
+        target: plain(target),
+        headers,
+        body: shown(Buffer.concat(chunks), plain),
+      });
       for (const look of waiting) look();
       const isPreflight = req.method === 'OPTIONS' && 'access-control-request-method' in req.headers;
       const key = `${req.method} ${url.href}`;
@@ -95,7 +104,10 @@ export async function openServer(
   /** As it would answer, but for what it says. */
   function turnAway(req: IncomingMessage, res: ServerResponse, url: URL): void {
     allow(req, res, url);
-    res.writeHead(503, { 'Cache-Control': 'no-store', 'Content-Type': 'text/plain' });
+    res.writeHead(503, {
+      'Cache-Control': trouble === 'storable' ? 'max-age=60' : 'no-store',
+      'Content-Type': 'text/plain',
+    });
     res.end('busy');
   }
 
@@ -104,7 +116,8 @@ export async function openServer(
     allow(req, res, url);
     res.setHeader('Cache-Control', asked.get('cache') ?? 'no-store');
     res.setHeader('X-Said-By', 'server');
-    if (asked.has('cookie')) res.setHeader('Set-Cookie', `${asked.get('cookie')}=1; Path=${url.pathname.replace(/[^/]*$/, '')}`);
+    if (asked.has('cookie'))
+      res.setHeader('Set-Cookie', `${asked.get('cookie')}=1; Path=${url.pathname.replace(/[^/]*$/, '')}`);
     if (type(url) === 'page') res.setHeader('Set-Cookie', `base=1; Path=/${run}/`);
     const csp = asked.get('csp');
     if (csp !== null) res.setHeader('Content-Security-Policy', csp);
