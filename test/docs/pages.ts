@@ -25,7 +25,12 @@ export const CASES = 'docs/cases.md';
 
 export const readPage = (path: string): string => (existsSync(inRepo(path)) ? readFileSync(inRepo(path), 'utf8') : '');
 
-const BLOCKS: Readonly<Record<string, () => string>> = { ...optionBlocks, ...eventBlocks, ...securityBlocks, ...transparencyBlocks };
+const BLOCKS: Readonly<Record<string, () => string>> = {
+  ...optionBlocks,
+  ...eventBlocks,
+  ...securityBlocks,
+  ...transparencyBlocks,
+};
 
 /** A page as it has to be: what is generated of it, anew. */
 export function pageAnew(path: string): string {

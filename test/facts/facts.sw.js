@@ -1,5 +1,4 @@
 // The worker that facts are measured in: what it does with a request is in the request's URL (`?do=…`).
-const bornAt = performance.now();
 const run = Math.random();
 const seen = [];
 /** What came of a request whose page cannot hear it any more, by its path. */
@@ -123,7 +122,7 @@ const ACTS = {
       read.onsuccess = resolve;
     });
     open.result.close();
-    return json({ ms: performance.now() - from, bornAt });
+    return json({ ms: performance.now() - from });
   },
 
   async policy(_, { searchParams }) {

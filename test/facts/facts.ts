@@ -501,7 +501,7 @@ export const FACTS: readonly Fact[] = [
     id: 'resend',
     says: 'a POST on a kept connection that breaks before an answer: requests at the server',
     leans: 'docs/troubleshooting.md',
-    expected: { chromium: '2', webkit: '1' },
+    expected: { chromium: '2', firefox: '2', webkit: '1' },
     async measure({ page, server }) {
       await page.run(async () => {
         // The first opens the connection that the second is sent on.
@@ -513,12 +513,20 @@ export const FACTS: readonly Fact[] = [
   },
   {
     id: 'store-opens',
-    says: 'IndexedDB, opened and read when a worker has just started',
-    leans: 'src/engine/store',
-    expected: same('within 250 ms'),
+    says: 'IndexedDB, opened and read, in the best of ten times',
+    leans: 'src/worker/hub.ts',
+    expected: same('within 20 ms'),
     async measure({ page }) {
-      const { ms } = await page.run(async () => (await fetch('/store?do=store')).json() as Promise<{ ms: number }>);
-      return ms < 250 ? 'within 250 ms' : `${Math.round(ms)} ms`;
+      const times = await page.run(async () => {
+        const all: number[] = [];
+        for (let left = 10; left > 0; left -= 1) {
+          const { ms } = (await (await fetch('/store?do=store')).json()) as { ms: number };
+          all.push(ms);
+        }
+        return all;
+      });
+      const best = Math.min(...times);
+      return best < 20 ? 'within 20 ms' : `${Math.round(best)} ms`;
     },
   },
   {

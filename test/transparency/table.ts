@@ -13,36 +13,49 @@ function inCell(cell: Cell): string {
 }
 
 /** What is said once where a 503 and a reset come to the same. */
-function afterFailure({ busy, lost, stored }: Row): string {
+function afterFailure({ busy, lost }: Row): string {
   const [after503, afterReset] = [inCell(busy), inCell(lost)];
-  const first = after503 === afterReset ? after503 : `503: ${after503}; reset: ${afterReset}`;
-  return inCell(stored) === first ? first : `${first}; storable 503: ${stored === 'once' ? 'once' : 'rebuilt'}`;
+  return after503 === afterReset ? after503 : `503: ${after503}; reset: ${afterReset}`;
 }
+
+/** What every request has that is rebuilt, if it has it at all. */
+const REBUILT = ['reload', 'hints'];
+
+function afterStorable({ stored }: Row): string {
+  if (typeof stored === 'string' || !stored.includes('reload')) return inCell(stored);
+  return ['rebuilt', ...stored.filter((id) => !REBUILT.includes(id)).map(nameOf)].join(', ');
+}
+
+const HEADS = [
+  'no worker → bare worker',
+  'bare worker → steadfetch',
+  'first attempt → retry',
+  '… after a storable 503',
+];
+const toCells = (row: Row): readonly string[] => [
+  inCell(row.bare),
+  inCell(row.ours),
+  afterFailure(row),
+  afterStorable(row),
+];
 
 /** For a terminal: a line for each type. */
 export function inLines(types: readonly RequestType[], rows: Readonly<Record<string, Row>>): string {
-  const lines = types.flatMap(({ id }) => {
-    const row = rows[id];
-    return row
-      ? [`${id.padEnd(26)} ${inCell(row.bare).padEnd(52)} ${inCell(row.ours).padEnd(12)} ${afterFailure(row)}`]
-      : [];
-  });
-  return [
-    `${'type'.padEnd(26)} ${'no worker → bare worker'.padEnd(52)} ${'→ ours'.padEnd(12)} retry → first attempt`,
-    ...lines,
-  ].join('\n');
+  const lines = types.flatMap(({ id }) => (rows[id] ? [[id, ...toCells(rows[id])]] : []));
+  return [['type', ...HEADS], ...lines]
+    .map((cells) => cells.map((cell, at) => cell.padEnd(WIDTHS[at] ?? 0)).join(' '))
+    .join('\n');
 }
+
+const WIDTHS = [26, 52, 24, 46];
 
 /** What is generated of `docs/transparency.md`. */
 export const transparencyBlocks: Readonly<Record<string, () => string>> = {
   transparency: () => {
     const rows = readMeasured().chromium ?? {};
     return toTable(
-      ['type of request', 'no worker → bare worker', 'bare worker → steadfetch', 'first attempt → retry'],
-      CATALOGUE.flatMap(({ id, what }) => {
-        const row = rows[id];
-        return row ? [[what, inCell(row.bare), inCell(row.ours), afterFailure(row)]] : [];
-      }),
+      ['type of request', ...HEADS],
+      CATALOGUE.flatMap(({ id, what }) => (rows[id] ? [[what, ...toCells(rows[id])]] : [])),
     );
   },
   'transparency-rules': () =>
