@@ -576,7 +576,7 @@ export const FACTS: readonly Fact[] = [
     [
       ['wait-45', 45_000, same('answered')],
       ['wait-100', 100_000, { chromium: 'answered', firefox: 'cut off after 60 s', webkit: 'answered' }],
-      ['wait-330', 330_000, { chromium: 'cut off after 300 s', firefox: 'cut off after 60 s' }],
+      ['wait-330', 330_000, { chromium: 'cut off after 300 s', firefox: 'cut off after 60 s', webkit: 'answered' }],
     ] as const
   ).map(
     ([id, ms, expected]): Fact => ({

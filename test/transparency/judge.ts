@@ -21,7 +21,7 @@ export function judge(type: RequestType, runs: Runs): { readonly row: Row; reado
         ({ columns, types, fits }) => columns.includes(column) && (types?.includes(type.id) ?? true) && fits(one),
       );
       if (rule === undefined) problems.push(`${type.id}, ${column}: ${inWords(one)}`);
-      return rule?.id ?? [];
+      return rule === undefined || rule.byChance ? [] : rule.id;
     });
     return [...new Set(ids)].sort();
   };

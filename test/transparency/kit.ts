@@ -93,8 +93,11 @@ export function installKit(): void {
         if (!sync) {
           request.responseType = responseType;
           for (const type of ['load', 'error']) request.addEventListener(type, () => heard.push(type));
-          for (const type of ['load', 'error'])
-            request.upload.addEventListener(type, () => heard.push(`upload ${type}`));
+          // Who listens to an upload has a preflight.
+          if (body !== undefined) {
+            for (const type of ['load', 'error'])
+              request.upload.addEventListener(type, () => heard.push(`upload ${type}`));
+          }
           request.onloadend = end;
         }
         try {
@@ -118,6 +121,8 @@ export function installKit(): void {
         element.addEventListener('error', tell);
         for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
         document.body.append(element);
+        // Of what fails in it, not every browser tells with an event.
+        setTimeout(tell, 10_000, new Event('silence'));
       });
     },
     frame() {

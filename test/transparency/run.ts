@@ -64,8 +64,9 @@ async function leave(tab: DrivenPage, start: string, { page, id, leaves }: Reque
     await tab.goto(start);
     await tab.evaluate(page, at);
   }
+  // Its URL alone may be there before it is.
   await tab.waitForFunction(
-    (end) => location.pathname.endsWith(end) && document.readyState === 'complete',
+    (end) => location.pathname.endsWith(end) && document.title === 'end.html' && document.readyState === 'complete',
     `/${id}/end.html`,
   );
   return tab.evaluate(() => {

@@ -78,16 +78,14 @@ export async function openServer(
     req.on('data', (chunk) => chunks.push(chunk));
     req.on('end', () => {
       const place = Object.entries(hosts).find(([, host]) => host === url.host)?.[0] ?? url.host;
-      const headers = pairs(req.rawHeaders).map(([key, value]): [string, string] => [key, plain(value)]);
-      const target = name + url.search;
-      hits.push({
-        type,
-        method: req.method ?? '',
-        place,
-        target: plain(target),
-        headers,
-        body: shown(Buffer.concat(chunks), plain),
-      });
+      const body = Buffer.concat(chunks);
+      const text = plain(body.toString('latin1'));
+      // A boundary is of any length.
+      const settled = (key: string, value: string) =>
+        /^content-length$/i.test(key) && Number(value) === body.length ? String(text.length) : plain(value);
+      const headers = pairs(req.rawHeaders).map(([key, value]): [string, string] => [key, settled(key, value)]);
+      const target = plain(name + url.search);
+      hits.push({ type, method: req.method ?? '', place, target, headers, body: shown(text) });
       for (const look of waiting) look();
       const isPreflight = req.method === 'OPTIONS' && 'access-control-request-method' in req.headers;
       const key = `${req.method} ${url.href}`;
@@ -238,10 +236,8 @@ function allow(req: IncomingMessage, res: ServerResponse, { searchParams: asked 
 const pairs = (flat: readonly string[]): [string, string][] =>
   flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : []));
 
-function shown(body: Buffer, plain: (text: string) => string): string {
-  const text = plain(body.toString('latin1'));
-  return text.length <= 400 ? text : `${body.length} bytes, ${createHash('sha1').update(text).digest('hex')}`;
-}
+const shown = (text: string): string =>
+  text.length <= 400 ? text : `${text.length} bytes, ${createHash('sha1').update(text).digest('hex')}`;
 
 const portOf = (server: ReturnType<typeof createServer>): Promise<number> =>
   new Promise((resolve) => server.listen(0, () => resolve((server.address() as AddressInfo).port)));

@@ -1,6 +1,6 @@
 import { toTable } from '../docs/markdown.ts';
 import { CATALOGUE, type RequestType } from './catalogue.ts';
-import { RULES } from './expected.ts';
+import { type Engine, RULES } from './expected.ts';
 import type { Cell, Row } from './judge.ts';
 import { readMeasured } from './measured.ts';
 
@@ -58,8 +58,39 @@ export const transparencyBlocks: Readonly<Record<string, () => string>> = {
       CATALOGUE.flatMap(({ id, what }) => (rows[id] ? [[what, ...toCells(rows[id])]] : [])),
     );
   },
-  'transparency-rules': () =>
-    RULES.filter(({ name }) => name !== undefined)
-      .map(({ name, why }) => `- **${name}**: ${why}`)
-      .join('\n'),
+  'transparency-rules': () => {
+    const here = typesByRule('chromium');
+    return RULES.filter(({ id }) => here.has(id))
+      .flatMap(({ name, why }) => (name === undefined ? [] : [`- **${name}**: ${why}`]))
+      .join('\n');
+  },
+  'transparency-engines': () => {
+    const here = typesByRule('chromium');
+    return (['firefox', 'webkit'] as const).map((engine) => toOtherEngine(engine, here)).join('\n\n');
+  },
 };
+
+/** What is otherwise than in Chromium. */
+function toOtherEngine(engine: Engine, here: ReadonlyMap<string, readonly string[]>): string {
+  const there = typesByRule(engine);
+  const lines = RULES.filter(({ id }) => there.has(id) && !here.has(id)).map(({ id, name, why }) => {
+    const types = there.get(id) ?? [];
+    const which = types.length > 4 ? `${types.length} types` : types.join(', ');
+    return `- **${name}** (${which}): ${why}`;
+  });
+  return [`**${NAMES[engine]}**`, '', ...lines].join('\n');
+}
+
+const NAMES: Readonly<Record<Engine, string>> = { chromium: 'Chromium', firefox: 'Firefox', webkit: 'WebKitGTK' };
+
+/** Which types each rule applies to in an engine. */
+function typesByRule(engine: Engine): ReadonlyMap<string, readonly string[]> {
+  const rows = readMeasured()[engine] ?? {};
+  const found = new Map<string, string[]>();
+  for (const { id: type, what } of CATALOGUE) {
+    const cells = Object.values(rows[type] ?? {}) as Cell[];
+    const rules = new Set(cells.flatMap((cell) => (typeof cell === 'string' ? [] : cell)));
+    for (const rule of rules) found.set(rule, [...(found.get(rule) ?? []), what]);
+  }
+  return found;
+}
