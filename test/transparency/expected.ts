@@ -135,14 +135,6 @@ export const RULES: readonly Rule[] = [
     why: 'WebKit does not time what a worker was refused.',
   },
   {
-    id: 'ping-untimed',
-    name: 'a ping that is not timed',
-    columns: ['busy', 'lost'],
-    fits: ({ field }) => field.startsWith('page.timing'),
-    types: ['ping'],
-    why: 'Nor a ping that is not answered at once: its page does not wait for it.',
-  },
-  {
     id: 'cors-headers',
     name: 'CORS headers are shown',
     columns: ['bare'],
