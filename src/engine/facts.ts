@@ -26,8 +26,8 @@ export function toFacts(request: Request, url: URL, ownOrigin: string): RequestF
     keyed: Boolean(headers.get('Idempotency-Key') || headers.get('X-Idempotency-Key')),
     eventStream: headers.get('Accept')?.includes('text/event-stream') === true,
     range: headers.has('Range'),
-    // `undefined` in Firefox, where only the method tells. WebKit no longer fetches a keepalive request whose body has
-    // been looked at.
+    // `undefined` in Firefox, where only the method tells. And not asked of one with `keepalive`: from then on WebKit takes its
+    // body for a stream, refuses to send it, original and clone, and the request is lost.
     hasBody: !read && (request.keepalive || request.body !== null),
     choosy: Boolean(request.integrity) || request.redirect === 'error',
     sameReferrer: !/^https?:/.test(referrer) || referrer.startsWith(`${ownOrigin}/`),

@@ -19,7 +19,7 @@ export interface RequestFacts {
   /** `Accept` names `text/event-stream`. */
   readonly eventStream: boolean;
   readonly range: boolean;
-  /** False only where that is certain: Firefox has no `Request.body` to ask, so there only GET and HEAD are sure. */
+  /** False only where that is certain: of GET and HEAD, and where `Request.body` is there and may be asked. */
   readonly hasBody: boolean;
   /** It may refuse an answer by itself (`integrity`, `redirect: 'error'`), which looks like a lost connection. */
   readonly choosy: boolean;

@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { deadLinks } from './links.ts';
 import { blocksIn } from './markdown.ts';
 import { BLOCK_NAMES, CASES, PAGES, pageAnew, readPage } from './pages.ts';
+
+// A machine under load is slow, not wrong.
+vi.setConfig({ testTimeout: 30_000 });
 
 // That of the cases has a test of its own: what it reads takes a while.
 describe.each(PAGES.filter((path) => path !== CASES).map((path) => ({ path, page: readPage(path) })))(

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { readCases, toPage } from '../cases/table.ts';
 import { securityBlocks } from '../security/blocks.ts';
 import { gapRows } from '../support/engines/summary.ts';
+import { transparencyBlocks } from '../transparency/table.ts';
 import { eventBlocks } from './event-tables.ts';
 import { toTable, withBlocks } from './markdown.ts';
 import { optionBlocks } from './option-tables.ts';
@@ -30,6 +31,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
   ...eventBlocks,
   ...securityBlocks,
   gaps: () => toTable(['gap', 'in', 'why', 'instead'], gapRows()),
+  ...transparencyBlocks,
 };
 
 /** A page as it has to be: what is generated of it, anew. */

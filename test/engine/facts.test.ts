@@ -51,6 +51,16 @@ describe('what is known of a request', () => {
     });
   });
 
+  test('the body of one with `keepalive` is not touched: WebKit would not send it any more', () => {
+    const touched = {
+      get body() {
+        throw new Error('touched');
+      },
+    };
+    const { facts } = read('https://app.test/', { method: 'POST', keepalive: true, body: 'x' }, touched);
+    expect(facts).toMatchObject({ keepalive: true, hasBody: true });
+  });
+
   test.each<{ name: string; init: RequestInit; over?: object; fact: object }>([
     { name: 'a body', init: { method: 'PUT', body: 'x' }, fact: { method: 'PUT', hasBody: true } },
     { name: 'an empty body', init: { method: 'PUT', body: '' }, fact: { hasBody: true } },
