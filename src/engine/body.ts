@@ -45,13 +45,13 @@ export function keepBody(request: Request, maxBytes: number, ledger: BodyLedger,
   };
   const release = (): void => {
     released = true;
-    later.cancel();
     ledger.keptBytes -= bytes;
     bytes = 0;
     // An upload that goes on is read no further for our sake.
     copy?.stop();
     // The last attempt takes the original, whose body is then not ours to cancel.
     if (!request.bodyUsed) cancelBody(request);
+    later.cancel();
   };
   const count = async (): Promise<boolean> => {
     if (released || request.bodyUsed) return false;

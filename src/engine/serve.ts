@@ -18,9 +18,7 @@ export async function serve(call: Call, engine: Engine, onFault: (fault: unknown
     report(fault, onFault);
     result = await salvage(call, flights, engine);
   } finally {
-    flights.body?.release();
-    flights.place?.leave();
-    for (const late of flights.inFlight.values()) void late.then((landing) => dropUnless(result, landing));
+    letGo(flights, result, onFault);
   }
   if (!('response' in result)) throw result.error;
   try {
@@ -36,6 +34,17 @@ function report(fault: unknown, onFault: (fault: unknown) => void): void {
     onFault(fault);
   } catch {
     // Nobody is left to be told.
+  }
+}
+
+/** Whatever of it fails, the answer is the page's. */
+function letGo(flights: Flights, result: Result | undefined, onFault: (fault: unknown) => void): void {
+  try {
+    flights.place?.leave();
+    for (const late of flights.inFlight.values()) void late.then((landing) => dropUnless(result, landing));
+    flights.body?.release();
+  } catch (fault) {
+    report(fault, onFault);
   }
 }
 
