@@ -57,6 +57,15 @@ test('a scenario of one’s own: told when to come back, nobody is lost, and the
   expect(ours.attemptsPerRequest).toBeLessThan(theirs.attemptsPerRequest);
 });
 
+test('a classic breaker opens once half of the last ten have failed, and then nothing is retried', () => {
+  const rich = { tokens: 1e6, successCredit: 0, window: 10, openMs: 15_000 };
+  const attempts = (failureRatio: number) =>
+    simulate(failingScenario('5 min outage', '5/s'), classic({ ...rich, failureRatio }), { seed: 1, requests: 1_000 })
+      .attemptsPerRequest;
+  expect(attempts(0.5)).toBeLessThan(1.2);
+  expect(attempts(1.1)).toBe(4);
+});
+
 describe('whatever happens to one client', () => {
   const failings = ['10 s blip', '30 s blip', '5 min outage', '50 % random', '80 % random', '95 % random'] as const;
   const traffics = ['0.1/s', '1/s', '5/s', '30 a minute at once'] as const;
