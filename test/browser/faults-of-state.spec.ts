@@ -130,8 +130,7 @@ test('B116 what is told of a navigation is told to the page that comes, not to t
     location.href = url;
   }, `${wire.path}?base-500`);
   await expect.poll(() => wire.hits().length).toBe(2);
-  await page.waitForURL(/base-500/);
-  await page.waitForFunction(() => 'sf' in window);
+  await page.waitForFunction(() => location.search === '?base-500' && 'sf' in window);
   await page.evaluate(() => window.sf.connect('/faults.sw.js'));
   await expect
     .poll(() => page.evaluate(() => window.sf.told))
