@@ -112,8 +112,7 @@ export function createCspGuard(
 
   /** Is there a policy that could not be read, and does the browser not tell what it forbids? WebKit does not. */
   async function isUntold(): Promise<boolean> {
-    await loading;
-    if (readable().length > 0) return false;
+    if ((mayLoad() && !isNew) || readable().length > 0) return false;
     probed ??= probe();
     return probed;
   }
@@ -128,6 +127,8 @@ export function createCspGuard(
       return !isTold;
     }
   }
+
+  const mayLoad = (): boolean => !isLoaded && ports.monotonic() - startedAt < LOAD_MS;
 
   const readable = (): readonly Known[] => versions.filter(({ lists }) => lists.length > 0);
 
@@ -246,8 +247,7 @@ export function createCspGuard(
     skips(request, url) {
       if (!knowsNothing() && forbids(url)) return true;
       // As long as it is not known what is forbidden, only what can be asked anew is intercepted.
-      const unknown = !isLoaded && ports.monotonic() - startedAt < LOAD_MS;
-      return unknown && url.origin !== scope.location.origin && request.redirect !== 'follow';
+      return mayLoad() && url.origin !== scope.location.origin && request.redirect !== 'follow';
     },
     settle(response, request) {
       if (!refused.has(response)) return response;

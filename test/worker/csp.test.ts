@@ -221,6 +221,16 @@ describe('a browser that tells of no violation', () => {
     expect(skips(`${OTHER}/x`)).toBe(false);
   });
 
+  test('keeps nobody waiting for a store that hangs, and is known without it', async () => {
+    const { guard, time, skips } = start({ ...untold, before: () => new Promise(() => {}) });
+    const fails = () => time.until(guard.fetch(new Request(`${OTHER}/x`)));
+    await expect(fails()).rejects.toThrow('lost');
+    expect(skips(`${OTHER}/x`)).toBe(false);
+    await time.advance(2_000);
+    expect((await fails()).type).toBe('error');
+    expect(skips(`${OTHER}/x`)).toBe(true);
+  });
+
   test('is not one that tells of `data:`', async () => {
     const data = async () => {
       setImmediate(() => violation('data'));
