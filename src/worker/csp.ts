@@ -44,6 +44,8 @@ const READ_MS = 2_000;
 const LOAD_MS = 2_000;
 /** Chromium tells of a violation some task after the fetch has failed: within 2 ms (measured), and never before. */
 const VIOLATION_MS = 5;
+/** The same of all browsers that tell of violations: Firefox has taken 60 ms on a busy machine. */
+const TOLD_MS = 250;
 const MAX_BLOCKED = 100;
 
 export function createCspGuard(
@@ -64,6 +66,8 @@ export function createCspGuard(
   /** This run has installed the script, so it is the newest version. */
   let isNew = false;
   let isActive = false;
+  let isTold = false;
+  let probed: Promise<boolean> | undefined;
 
   const knowsNothing = (): boolean => versions.length === 0 && found === NOTHING;
 
@@ -90,12 +94,43 @@ export function createCspGuard(
   /** Nothing in here may keep a request from being sent, or replace the network's own error. */
   async function isRefused(request: Request, waitMs = 0): Promise<boolean> {
     try {
-      if (waitMs > 0) await ports.sleep(waitMs).done;
+      if (waitMs > 0) {
+        await ports.sleep(waitMs).done;
+        await guess(new URL(request.url));
+      }
       return !knowsNothing() && forbids(new URL(request.url));
     } catch {
       return false;
     }
   }
+
+  /** What fails of another origin counts as forbidden where that is neither read nor told. Of our own the script was read. */
+  async function guess(url: URL): Promise<void> {
+    const isOwn = url.origin === scope.location.origin;
+    if (!isOwn && entryFor(found, url) === undefined && (await isUntold())) block(url.origin);
+  }
+
+  /** Is there a policy that could not be read, and does the browser not tell what it forbids? WebKit does not. */
+  async function isUntold(): Promise<boolean> {
+    if ((mayLoad() && !isNew) || readable().length > 0) return false;
+    probed ??= probe();
+    return probed;
+  }
+
+  async function probe(): Promise<boolean> {
+    try {
+      // No network is asked for it, and nearly every policy forbids it.
+      await ports.fetch(new Request('data:,'));
+      return false;
+    } catch {
+      await ports.sleep(TOLD_MS).done;
+      return !isTold;
+    }
+  }
+
+  const mayLoad = (): boolean => !isLoaded && ports.monotonic() - startedAt < LOAD_MS;
+
+  const readable = (): readonly Known[] => versions.filter(({ lists }) => lists.length > 0);
 
   function refuse(error: unknown): Response {
     const response = Response.error();
@@ -139,9 +174,11 @@ export function createCspGuard(
     isNew = true;
     versions = [];
     // Else violations tell.
-    await read().catch(() => {});
+    const failed = await read().catch((error: unknown) => error);
     const own = versions[0] ?? NOTHING;
     save(([active = NOTHING]) => (scope.registration.active ? [active, own] : [own]));
+    // The browser itself has just got the script.
+    if (failed instanceof TypeError && (await isUntold())) block(scope.location.origin);
   }
 
   function onActivate(): void {
@@ -151,23 +188,37 @@ export function createCspGuard(
   }
 
   function onViolation({ blockedURI, disposition, effectiveDirective }: SecurityPolicyViolationEvent): void {
+    isTold = true;
     if (disposition !== 'enforce' || effectiveDirective !== 'connect-src' || !URL.canParse(blockedURI)) return;
     const url = new URL(blockedURI);
     const { origin, pathname } = url;
     // What may be asked has redirected to what may not, and only the former is told. Where no policy could be read, all of
     // our own origin is forbidden only if not even the script is to be had.
-    const known = versions.filter(({ lists }) => lists.length > 0);
+    const known = readable();
     const redirected =
       known.length > 0
         ? known.some(({ lists }) => allows(lists, url))
         : origin === scope.location.origin && pathname !== scope.location.pathname;
-    const entry = redirected ? origin + pathname : origin;
+    block(redirected ? origin + pathname : origin);
+  }
+
+  function block(entry: string): void {
     if (found.blocked.includes(entry)) return;
     found = adding(entry, found);
     save((stored) =>
       // Not held against a version that may not be this one.
       stored.length > 1 && !isNew ? stored : [...stored.slice(0, -1), adding(entry, stored.at(-1))],
     );
+  }
+
+  function toItself(url: string): Response {
+    const headers = {
+      Location: url,
+      // WebKit asks it of whatever looks as if it came from another origin.
+      'Access-Control-Allow-Origin': scope.location.origin,
+      'Access-Control-Allow-Credentials': 'true',
+    };
+    return new Response(null, { status: 307, headers });
   }
 
   return {
@@ -196,13 +247,12 @@ export function createCspGuard(
     skips(request, url) {
       if (!knowsNothing() && forbids(url)) return true;
       // As long as it is not known what is forbidden, only what can be asked anew is intercepted.
-      const unknown = !isLoaded && ports.monotonic() - startedAt < LOAD_MS;
-      return unknown && url.origin !== scope.location.origin && request.redirect !== 'follow';
+      return mayLoad() && url.origin !== scope.location.origin && request.redirect !== 'follow';
     },
     settle(response, request) {
       if (!refused.has(response)) return response;
       // The browser dispatches the same request again, this time to be left alone.
-      if (request?.redirect === 'follow' || request?.mode === 'navigate') return Response.redirect(request.url, 307);
+      if (request?.redirect === 'follow' || request?.mode === 'navigate') return toItself(request.url);
       throw refused.get(response);
     },
     listen() {

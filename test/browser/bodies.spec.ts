@@ -54,7 +54,8 @@ for (const kind of ['text', 'json', 'multibyte', 'blob', 'form', 'search', 'empt
             empty: '',
           }[kind];
           const request = new Request(path, { method: 'POST', body, headers: { [name]: 'k-1' } });
-          const length = (await request.clone().arrayBuffer()).byteLength;
+          // WebKit's pages cannot read a form with a file back.
+          const length = kind === 'form' ? undefined : (await request.clone().arrayBuffer()).byteLength;
           const response = await fetch(request);
           return { status: response.status, text: await response.text(), length };
         },
@@ -64,15 +65,21 @@ for (const kind of ['text', 'json', 'multibyte', 'blob', 'form', 'search', 'empt
       const hits = wire.hits();
       expect(hits).toHaveLength(3);
       for (const hit of hits) {
-        expect(hit.body.length).toBe(sent.length);
+        expect(hit.body.length).toBe(sent.length ?? hits[0]?.body.length);
         expect(hit.body.equals(hits[0]?.body ?? Buffer.alloc(0))).toBe(true);
-        expect(header(hit, 'content-length')).toBe(String(sent.length));
+        expect(header(hit, 'content-length')).toBe(String(hit.body.length));
         expect(header(hit, 'content-type')).toBe(header(hits[0], 'content-type'));
         expect(header(hit, name)).toBe('k-1');
       }
       if (kind === 'form') {
-        const boundary = /boundary=(.+)$/.exec(header(hits[2], 'content-type') ?? '')?.[1] ?? 'none';
-        expect(hits[2]?.body.includes(boundary)).toBe(true);
+        const headers = { 'content-type': header(hits[2], 'content-type') ?? '' };
+        const form = await new Response(new Uint8Array(hits[2]?.body ?? []), { headers }).formData();
+        expect([...form.keys()]).toEqual(['text', 'file']);
+        expect(form.get('text')).toBe('é and 漢字');
+        const file = form.get('file') as File;
+        expect(file.name).toBe('ünï.bin');
+        const bytes = Uint8Array.from({ length: 256_000 }, (_, index) => index % 256);
+        expect(Buffer.from(await file.arrayBuffer()).equals(bytes)).toBe(true);
       }
     });
   }

@@ -66,6 +66,14 @@ test.describe("a worker script with connect-src 'self'", () => {
       }
     });
 
+    test(`${known}: the first of them may have a body and cookies`, async ({ site, open }) => {
+      const page = await open(underPolicy("connect-src 'self'", { hidden }));
+      const wire = site.plan([{ body: 'taken' }]);
+      const init: RequestInit = { method: 'PUT', body: 'grüße', credentials: 'include' };
+      expect(await get(page, elsewhere(site, wire.path), init)).toMatchObject({ status: 200, body: 'taken' });
+      expect(wire.hits().map(({ method, body }) => [method, body.toString()])).toEqual([['PUT', 'grüße']]);
+    });
+
     test(`${known}: it is known when the worker is started again`, async ({ site, open }) => {
       const page = await open(underPolicy("connect-src 'self'", { hidden }));
       const wire = site.plan([SVG]);
@@ -98,14 +106,15 @@ test.describe("a worker script with connect-src 'self'", () => {
     test(`${known}: a redirect to another origin costs that URL its retries, not the origin`, async ({
       site,
       open,
+      engine,
     }) => {
       const page = await open(underPolicy("connect-src 'self'", { hidden }));
       const target = site.plan([SVG]);
       const away = site.plan([{ redirect: elsewhere(site, target.path), headers: { 'cache-control': 'no-store' } }]);
       expect(await image(page, away.path)).toBe('shown');
       expect(await image(page, `${away.path}?again`)).toBe('shown');
-      // The worker found out with the first, which the browser then asked for again.
-      expect([away.hits().length, target.hits().length]).toEqual([3, 2]);
+      // The worker found out with the first, which the browser then asked for again. WebKit lets a worker follow it.
+      expect([away.hits().length, target.hits().length]).toEqual([engine === 'webkit' ? 2 : 3, 2]);
       const flaky = site.plan([{ status: 503 }, { body: 'fine' }]);
       expect(await get(page, flaky.path)).toMatchObject({ status: 200, body: 'fine' });
     });

@@ -26,11 +26,13 @@ function breakable(owner: object, method: string, fault: string): void {
 
 function breakableGetter(owner: object, name: string, fault: string): void {
   const get = Object.getOwnPropertyDescriptor(owner, name)?.get;
+  // Firefox has no `Request.body`, and must not seem to have one.
+  if (get === undefined) return;
   Object.defineProperty(owner, name, {
     configurable: true,
     get(this: unknown) {
       breaks(fault);
-      return get?.call(this);
+      return get.call(this);
     },
   });
 }

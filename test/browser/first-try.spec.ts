@@ -27,8 +27,13 @@ test('a first-try success costs no transaction, no message, no clone and no exte
       await window.sf.get(url, { method: 'DELETE' });
     }, wire.path);
   }
-  // Firefox has no `Request.body`: that a DELETE has none cannot be seen, so it is kept as one that has.
-  expect(await counts()).toEqual({ ...(before as object), clones: engine === 'firefox' ? 2 * 20 : 0 });
+  const after = (await counts()) as { readonly clones: number };
+  // Firefox has no `Request.body`: that a DELETE has none cannot be seen, so it is kept as one that has, and its body is
+  // measured if the answer takes a while.
+  const most = engine === 'firefox' ? 2 * 20 : 0;
+  expect(after).toEqual({ ...(before as object), clones: after.clones });
+  expect(after.clones).toBeGreaterThanOrEqual(most / 2);
+  expect(after.clones).toBeLessThanOrEqual(most);
   // When the worker was installed, and when the page said hello, which is noted.
   expect(before).toMatchObject({ transactions: 2, messages: 0, clones: 0, waitUntils: 2 });
 });

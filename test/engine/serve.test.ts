@@ -264,6 +264,20 @@ describe('after a fault', () => {
     expect(world.network.sent).toHaveLength(1);
   });
 
+  test('a write keeps its answer where no timer can be ended', async () => {
+    const world = createWorld({ script: [503, 200] });
+    const sleep = (ms: number) => ({
+      done: world.ports.sleep(ms).done,
+      cancel: () => {
+        throw new Fault('cancel');
+      },
+    });
+    const engine = { ...world.engine, ports: { ...world.ports, sleep } };
+    const response = await world.time.until(serve(world.call(put()), engine, () => {}));
+    expect(response).toBe(world.network.sent[0]?.response);
+    expect(world.engine.ledger.keptBytes).toBe(0);
+  });
+
   test('the fault of a reporter is no fault of the request', async () => {
     const world = createWorld();
     const call = {

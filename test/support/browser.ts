@@ -5,6 +5,7 @@ import { createServer, type Plugin } from 'vite';
 import { misbehave } from '../../demo/misbehave-plugin.ts';
 import { createMisbehavingServer, type Hit, type Step } from '../../demo/misbehaving-server.ts';
 import { workerBundles } from '../../demo/worker-bundles.ts';
+import type { Engine } from './engines/gaps.ts';
 import { can, engineOf, needs, stopWorkers } from './engines/page.ts';
 import { test as base } from './engines/test.ts';
 
@@ -118,6 +119,10 @@ export const NETWORK_ERROR = expect.stringMatching(
 );
 /** The same for a document that cannot be had. */
 export const LOAD_FAILED = /ERR_FAILED|NS_ERROR_|nothing answers/;
+
+/** What a page is told of a request that it has called off: WebKit keeps the reason to itself, without a worker as well. */
+export const abortError = (engine: Engine, reason: string): string =>
+  engine === 'webkit' ? 'AbortError: Fetch is aborted' : reason;
 
 /** The page, or the one that it is on its way to, shows what the selector selects. */
 export async function expectShown(page: Page, selector: string): Promise<void> {

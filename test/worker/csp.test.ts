@@ -27,6 +27,8 @@ interface World {
   /** The policy that the script is served with; a function may throw. */
   readonly csp?: string | (() => string);
   readonly answer?: (request: Request) => Promise<Response>;
+  /** What comes of `data:`, which a policy forbids. */
+  readonly data?: () => Promise<Response>;
   /** Another version of it is active. */
   readonly updates?: boolean;
   readonly warn?: (what: string) => void;
@@ -34,7 +36,7 @@ interface World {
 }
 
 /** A worker that has just been started. */
-function start({ csp = '', answer, before, updates = false, warn }: World = {}) {
+function start({ csp = '', answer, data = async () => new Response(), before, updates = false, warn }: World = {}) {
   scope = stubScope();
   Object.assign(self.registration, { active: updates ? {} : null });
   const time = createVirtualTime();
@@ -45,6 +47,7 @@ function start({ csp = '', answer, before, updates = false, warn }: World = {}) 
     return new Response('script', { headers: { 'Content-Security-Policy': policy } });
   };
   const fetch = async (request: Request) => {
+    if (request.url === 'data:,') return data();
     sent.push(request.url);
     if (request.url === 'https://app.test/sw.js') return script();
     return answer ? answer(request) : new Response('fine');
@@ -174,6 +177,72 @@ describe('a policy that is read at the installation', () => {
   });
 });
 
+describe('a browser that tells of no violation', () => {
+  const untold = { answer: lost, data: lost };
+
+  test('takes what fails of another origin for forbidden, if there is a policy that was not read', async () => {
+    const { guard, time, lived, skips } = start(untold);
+    await lived('install', 'activate');
+    const request = new Request(`${OTHER}/x`);
+    expect(guard.settle(await time.until(guard.fetch(request)), request).headers.get('Location')).toBe(`${OTHER}/x`);
+    expect([skips(`${OTHER}/y`), skips('https://third.test/')]).toEqual([true, false]);
+    await settle();
+    const next = start();
+    await next.loaded;
+    expect(next.skips(`${OTHER}/y`)).toBe(true);
+  });
+
+  test('knows that its own origin is allowed by having read the script', async () => {
+    const { guard, time, lived, skips } = start(untold);
+    await lived('install', 'activate');
+    await expect(time.until(guard.fetch(new Request('https://app.test/x')))).rejects.toThrow('lost');
+    expect(skips('https://app.test/x')).toBe(false);
+  });
+
+  test('and that it is forbidden by the script that cannot be read', async () => {
+    const csp = () => {
+      throw new TypeError('Load failed');
+    };
+    const { time, lived, skips } = start({ ...untold, csp });
+    const lives = lived('install', 'activate');
+    await time.advance(1_000);
+    await lives;
+    expect(skips('https://app.test/x')).toBe(true);
+    await settle();
+    const next = start();
+    await next.loaded;
+    expect(next.skips('https://app.test/x')).toBe(true);
+  });
+
+  test('is believed in what was read', async () => {
+    const { guard, time, lived, skips } = start({ ...untold, csp: `connect-src 'self' ${OTHER}` });
+    await lived('install', 'activate');
+    await expect(time.until(guard.fetch(new Request(`${OTHER}/x`)))).rejects.toThrow('lost');
+    expect(skips(`${OTHER}/x`)).toBe(false);
+  });
+
+  test('keeps nobody waiting for a store that hangs, and is known without it', async () => {
+    const { guard, time, skips } = start({ ...untold, before: () => new Promise(() => {}) });
+    const fails = () => time.until(guard.fetch(new Request(`${OTHER}/x`)));
+    await expect(fails()).rejects.toThrow('lost');
+    expect(skips(`${OTHER}/x`)).toBe(false);
+    await time.advance(2_000);
+    expect((await fails()).type).toBe('error');
+    expect(skips(`${OTHER}/x`)).toBe(true);
+  });
+
+  test('is not one that tells of `data:`', async () => {
+    const data = async () => {
+      setImmediate(() => violation('data'));
+      return lost();
+    };
+    const { guard, time, lived, skips } = start({ answer: lost, data });
+    await lived('install', 'activate');
+    await expect(time.until(guard.fetch(new Request(`${OTHER}/x`)))).rejects.toThrow('lost');
+    expect(skips(`${OTHER}/x`)).toBe(false);
+  });
+});
+
 describe('a violation', () => {
   const blockedFetch = (url: string) => async () => {
     // The event comes after the rejection.
@@ -188,6 +257,7 @@ describe('a violation', () => {
     expect(response.type).toBe('error');
     const given = guard.settle(response, request);
     expect([given.status, given.headers.get('Location')]).toEqual([307, `${OTHER}/x?y`]);
+    expect(given.headers.get('Access-Control-Allow-Origin')).toBe('https://app.test');
     expect(skips(`${OTHER}/x?y`)).toBe(true);
     expect(skips(`${OTHER}/else`)).toBe(true);
     expect(skips('https://third.test/')).toBe(false);
