@@ -18,6 +18,8 @@ export interface Site {
   replan(id: string, steps: readonly Step[]): void;
   /** Workers are bundled at their first request, which on a busy machine takes longer than a page waits for one. */
   bundle(script: string): Promise<void>;
+  /** Everything that it was ever asked for, whatever became of it. */
+  asked(): readonly string[];
 }
 
 export interface Wire {
@@ -40,6 +42,7 @@ export const test = base.extend<Fixtures, { server: Site & { nextHost(): string 
     async ({}, use) => {
       const wire = createMisbehavingServer();
       const plugin = misbehave(wire, { secondOrigin: true });
+      const asked: string[] = [];
       const vite = await createServer({
         configFile: false,
         root: inRepo('test/browser/pages'),
@@ -48,7 +51,7 @@ export const test = base.extend<Fixtures, { server: Site & { nextHost(): string 
         // A reload by the dev server in the middle of a test would be a fault of the test.
         server: { port: 0, host: 'localhost', hmr: false, watch: null, fs: { allow: [inRepo('.')] } },
         optimizeDeps: { noDiscovery: true },
-        plugins: [plugin, scriptPolicies, workerBundles(workerSource)],
+        plugins: [writingDown(asked), plugin, scriptPolicies, workerBundles(workerSource)],
       });
       await vite.listen();
       const url = vite.resolvedUrls?.local[0]?.replace(/\/$/, '') ?? '';
@@ -63,6 +66,7 @@ export const test = base.extend<Fixtures, { server: Site & { nextHost(): string 
           return { id, path: `/wire/${id}`, hits: () => wire.hits(id) };
         },
         replan: wire.plan,
+        asked: () => asked,
         async bundle(script) {
           await (await fetch(`${url}/${script}`)).text();
         },
@@ -131,6 +135,16 @@ export function expectStatus(page: Page, response: Response | null, status: numb
 /** A request header as the server got it. */
 export const header = (hit: Hit | undefined, name: string): string | null =>
   new Headers(hit?.headers as [string, string][]).get(name);
+
+const writingDown = (asked: string[]): Plugin => ({
+  name: 'writing-down',
+  configureServer({ middlewares }) {
+    middlewares.use(({ url = '' }, _res, next) => {
+      asked.push(url);
+      next();
+    });
+  },
+});
 
 /**
  * A worker script whose URL has a `csp` is served with that policy. With `hidden` as well only the browser gets to see it,

@@ -15,7 +15,8 @@ export const GAPS = {
       firefox: `${BIDI} finds no elements by role or label`,
       webkit: `${DRIVER} finds no elements by role or label`,
     },
-    instead: 'none yet: the demo, the panel and the status are tested in Chromium only',
+    instead:
+      'test/browser/views.spec.ts asks panel and status themselves what they show; the demo is tested in Chromium only',
   },
   offline: {
     engines: {
