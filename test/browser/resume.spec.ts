@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Page } from '@playwright/test';
 import { generatedBytes, type Step } from '../../demo/misbehaving-server.ts';
-import { expect, header, stopWorker, test, type Wire } from '../support/browser.ts';
+import { expect, header, needs, stopWorker, test, type Wire } from '../support/browser.ts';
 import { ownServer } from '../support/own-server.ts';
 
 const MIB = 1_048_576;
@@ -171,17 +171,18 @@ for (const { name, rest } of [
   });
 }
 
-test('B144 all of it was there: a 416 is a clean end', async ({ site, open }) => {
+test('B144 all of it was there: a 416 is a clean end', async ({ site, open, engine }) => {
   const page = await open('resume');
   const whole = { bytes: 10, headers: { ETag: '"v1"', 'Accept-Ranges': 'bytes', 'Transfer-Encoding': 'chunked' } };
   const wire = site.plan([{ ...whole, truncate: true, sentBytes: 10 }, file(10)]);
   const seen = await download(page, wire.path);
   expect(seen).toMatchObject({ bytes: 10, length: null });
   expect(seen.error).toBeUndefined();
-  expect(ranges(wire)).toEqual([null, 'bytes=10-']);
+  // A body without a length that is cut off is a whole one for WebKit.
+  expect(ranges(wire)).toEqual(engine === 'webkit' ? [null] : [null, 'bytes=10-']);
 });
 
-test('B134 an encoded body is left as it is', async ({ site, open }) => {
+test('B134 an encoded body is left as it is', async ({ site, open, engine }) => {
   const page = await open('resume');
   const encoded = gzipSync(generatedBytes(200_000));
   const server = await ownServer((res) => {
@@ -196,7 +197,9 @@ test('B134 an encoded body is left as it is', async ({ site, open }) => {
     setTimeout(() => res.destroy(), 100);
   });
   const seen = await download(page, server.url);
-  expect(seen.error).toMatch(/^TypeError/);
+  // WebKit takes what is closed in the middle for a whole one, with or without a worker.
+  if (engine !== 'webkit') expect(seen.error).toMatch(/^TypeError/);
+  expect(seen.bytes).toBeLessThan(200_000);
   expect(server.visits).toHaveLength(1);
   await server.close();
   const wire = site.plan([
@@ -242,7 +245,7 @@ test('undici-120 undici-121 without a strong validator the body breaks off as ev
   expect(wire.hits()).toHaveLength(1);
 });
 
-test('another origin is asked without a preflight, if it shows the headers that matter', async ({ open }) => {
+test('another origin is asked without a preflight, if it shows the headers that matter', async ({ open, engine }) => {
   const page = await open('resume');
   const bytes = generatedBytes(200_000);
   const methods: (string | undefined)[] = [];
@@ -261,8 +264,10 @@ test('another origin is asked without a preflight, if it shows the headers that 
     res.write(bytes.subarray(0, 50_000));
     setTimeout(() => res.destroy(), 100);
   });
-  expect(await download(page, server.url)).toMatchObject({ bytes: 200_000, hash: sha256(bytes) });
-  expect(methods).toEqual(['GET', 'GET']);
+  // Its length is not to be relied on, as it may be that of encoded bytes; and WebKit says of no body that it was cut off.
+  const end = engine === 'webkit' ? 50_000 : 200_000;
+  expect(await download(page, server.url)).toMatchObject({ bytes: end, hash: sha256(bytes.subarray(0, end)) });
+  expect(methods).toEqual(engine === 'webkit' ? ['GET'] : ['GET', 'GET']);
   await server.close();
 });
 
@@ -275,9 +280,10 @@ test('B142 undici-124 a slow reader gets on after a break', async ({ site, open 
   expect(seen.longestMs).toBeLessThan(2_000);
 });
 
-test('a reader that pauses stops its server', async ({ open }) => {
+test('a reader that pauses stops its server', async ({ open, engine }) => {
   const page = await open('resume');
-  const total = 256 * MIB;
+  // WebKit reads on whoever pauses, with or without a worker: there is an end to it.
+  const total = (engine === 'webkit' ? 64 : 256) * MIB;
   let written = 0;
   const server = await ownServer((res) => {
     res.writeHead(200, {
@@ -306,14 +312,16 @@ test('a reader that pauses stops its server', async ({ open }) => {
     before = written;
     await page.waitForTimeout(500);
   }
-  expect(written).toBeLessThan(32 * MIB);
+  if (engine === 'webkit') expect(written).toBe(total);
+  else expect(written).toBeLessThan(32 * MIB);
   // And a page that reads no further lets go of the connection.
   await page.evaluate(() => (window as unknown as { reader: ReadableStreamDefaultReader }).reader.cancel());
   await expect.poll(() => server.visits[0]?.closedAt).toBeDefined();
   await server.close();
 });
 
-test('a worker that is killed in the middle: never a clean end', async ({ site, open }) => {
+test('a worker that is killed in the middle: never a clean end', async ({ site, open, context }) => {
+  needs(context, 'stop-worker');
   const page = await open('resume');
   const wire = site.plan([cut(MIB, 100_000), file(MIB, { stall: 'body', sentBytes: 100_000 })]);
   const seen = download(page, wire.path);

@@ -81,12 +81,12 @@ for (const [worker, strategies] of Object.entries(WORKERS)) {
           expectStatus(page, response, 200);
           await expectShown(page, '#shown');
           const preloaded = query === 'preload';
-          // What a worker fetches is no navigation any more for Firefox; WebKit does not say of a preload that it is one.
+          // What a worker fetches is no navigation any more for Firefox.
           const later = engine === 'firefox' ? 'same-origin' : 'navigate';
           const first = preloaded ? 'navigate' : later;
           expect(wire.hits().map((hit) => header(hit, 'sec-fetch-mode'))).toEqual([first, later, later]);
           expect(wire.hits().map((hit) => header(hit, 'service-worker-navigation-preload'))).toEqual([
-            preloaded && engine !== 'webkit' ? 'true' : null,
+            preloaded ? 'true' : null,
             null,
             null,
           ]);

@@ -116,9 +116,9 @@ export async function stopWorker(page: Page): Promise<void> {
   await cdp.detach();
 }
 
-/** How a page is told that the network failed: in Chromium, in Firefox, and in WebKit with and without a worker between. */
+/** How a page is told that the network failed: in Chromium, in Firefox, and in WebKit, which tells what a worker had as well. */
 export const NETWORK_ERROR = expect.stringMatching(
-  /^TypeError: (Failed to fetch|NetworkError when attempting to fetch resource\.|(FetchEvent\.respondWith received an error: TypeError: )?Load failed)$/,
+  /^TypeError: (Failed to fetch|NetworkError when attempting to fetch resource\.|(FetchEvent\.respondWith received an error: TypeError: )?(Load failed|not sent, because .+))$/,
 );
 /** The same for a document that cannot be had. */
 export const LOAD_FAILED = /ERR_FAILED|NS_ERROR_|nothing answers/;
@@ -138,6 +138,7 @@ export const header = (hit: Hit | undefined, name: string): string | null =>
 
 const writingDown = (asked: string[]): Plugin => ({
   name: 'writing-down',
+  enforce: 'pre',
   configureServer({ middlewares }) {
     middlewares.use(({ url = '' }, _res, next) => {
       asked.push(url);

@@ -49,6 +49,14 @@ export const GAPS = {
     engines: { firefox: 'it has no Background Sync', webkit: 'it has no Background Sync' },
     instead: 'tests with `no-sync` in all engines: what has the outbox sent where there is none',
   },
+  'static-routes': {
+    engines: { firefox: 'it has no static routes', webkit: 'WebKitGTK 2.50 has no static routes' },
+    instead: 'tests with `without` and `refused` in all engines: the worker does it all',
+  },
+  resume: {
+    engines: { firefox: 'no answer is resumed in its workers, which would cut short what they make themselves' },
+    instead: 'the same tests look at what breaks off as ever, and resume in the page itself',
+  },
   push: {
     engines: {
       firefox: 'no command gives a worker a push message',
