@@ -199,7 +199,10 @@ for (const fault of ['no-sync', 'sync-refused']) {
   test(`B106 ${fault}: a page that hears that the device is back online has a stopped worker send what waits`, async ({
     site,
     open,
+    context,
   }) => {
+    if (fault === 'sync-refused') needs(context, 'background-sync');
+    needs(context, 'stop-worker');
     const page = await open(worker);
     const { kill } = await killer(page);
     const wire = site.plan([{ status: 201 }]);
@@ -211,7 +214,13 @@ for (const fault of ['no-sync', 'sync-refused']) {
     await expect.poll(() => list(page)).toMatchObject([{ state: 'sent' }]);
   });
 
-  test(`B106 ${fault}: so has any page that is opened, since that starts the worker`, async ({ site, open }) => {
+  test(`B106 ${fault}: so has any page that is opened, since that starts the worker`, async ({
+    site,
+    open,
+    context,
+  }) => {
+    if (fault === 'sync-refused') needs(context, 'background-sync');
+    needs(context, 'stop-worker');
     const page = await open(worker);
     const { kill } = await killer(page);
     const wire = site.plan([{ status: 201 }]);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Page } from '@playwright/test';
 import { generatedBytes, type Step } from '../../demo/misbehaving-server.ts';
-import { expect, header, needs, stopWorker, test, type Wire } from '../support/browser.ts';
+import { test as base, expect, header, needs, stopWorker, type Wire } from '../support/browser.ts';
 import { ownServer } from '../support/own-server.ts';
 
 const MIB = 1_048_576;
@@ -50,11 +50,21 @@ const download = (page: Page, path: string, { chunkPauseMs = 0 } = {}) =>
     { path, chunkPauseMs },
   );
 
+const test = base.extend<{ resuming: () => Promise<Page> }>({
+  /** A page whose worker resumes. */
+  resuming: async ({ open, context }, use) => {
+    await use(() => {
+      needs(context, 'resume');
+      return open('resume');
+    });
+  },
+});
+
 const ranges = (wire: Wire) => wire.hits().map((hit) => header(hit, 'range'));
 const told = (page: Page) => page.evaluate(() => window.sf.told);
 
-test('undici-114 five cuts: the page gets every byte, once', async ({ site, open }) => {
-  const page = await open('resume');
+test('undici-114 five cuts: the page gets every byte, once', async ({ site, resuming }) => {
+  const page = await resuming();
   const bytes = 4 * MIB;
   const wire = site.plan([...Array.from({ length: 5 }, () => cut(bytes, 700_000)), file(bytes)]);
   const seen = await download(page, wire.path);
@@ -77,8 +87,20 @@ test('undici-114 five cuts: the page gets every byte, once', async ({ site, open
   expect((await page.evaluate(() => window.sf.retries?.status()))?.counters).toMatchObject({ resumed: 5, retries: 5 });
 });
 
-test('cuts by resets, which may take with them what had come: every byte, once', async ({ site, open }) => {
+test('a body that breaks off is gone on with, but not in Firefox, whose workers may not live to its end', async ({
+  site,
+  open,
+  engine,
+}) => {
   const page = await open('resume');
+  const wire = site.plan([cut(100_000, 50_000), file(100_000)]);
+  const seen = await download(page, wire.path);
+  if (engine === 'firefox') expect([seen.error, ranges(wire)]).toEqual([expect.stringMatching(/^TypeError/), [null]]);
+  else expect([seen.error, seen.bytes, ranges(wire)]).toEqual([undefined, 100_000, [null, 'bytes=50000-']]);
+});
+
+test('cuts by resets, which may take with them what had come: every byte, once', async ({ site, resuming }) => {
+  const page = await resuming();
   const bytes = 2 * MIB;
   const reset = file(bytes, { reset: 'body', sentBytes: 700_000 });
   const wire = site.plan([reset, reset, file(bytes)]);
@@ -86,8 +108,8 @@ test('cuts by resets, which may take with them what had come: every byte, once',
   expect(wire.hits()).toHaveLength(3);
 });
 
-test('B138 the last byte', async ({ site, open }) => {
-  const page = await open('resume');
+test('B138 the last byte', async ({ site, resuming }) => {
+  const page = await resuming();
   const wire = site.plan([cut(100_000, 99_999), file(100_000)]);
   expect(await download(page, wire.path)).toMatchObject({ hash: sha256(generatedBytes(100_000)) });
   expect(ranges(wire)).toEqual([null, 'bytes=99999-']);
@@ -95,9 +117,9 @@ test('B138 the last byte', async ({ site, open }) => {
 
 test('what the page sees of one that was redirected and may be resumed: its own URL, and the rest as it was', async ({
   site,
-  open,
+  resuming,
 }) => {
-  const page = await open('resume');
+  const page = await resuming();
   const wire = site.plan([{ body: 'here', ranges: true, headers: { ETag: '"v1"', 'X-Own': '1' } }]);
   const moved = site.plan([{ redirect: wire.path }]);
   const seen = await page.evaluate((path) => window.sf.get(path), moved.path);
@@ -105,8 +127,8 @@ test('what the page sees of one that was redirected and may be resumed: its own 
   expect(seen).toMatchObject({ status: 200, body: 'here', ...own, headers: { 'x-own': '1', 'content-length': '4' } });
 });
 
-test('a file that the browser keeps parts of', async ({ site, open }) => {
-  const page = await open('resume');
+test('a file that the browser keeps parts of', async ({ site, resuming }) => {
+  const page = await resuming();
   const bytes = 300_000;
   const headers = { ETag: '"v1"', 'Cache-Control': 'max-age=600' };
   const broken = { ...cut(bytes, 100_000), headers };
@@ -115,8 +137,8 @@ test('a file that the browser keeps parts of', async ({ site, open }) => {
   expect(ranges(wire)).toEqual([null, 'bytes=100000-', 'bytes=200000-']);
 });
 
-test('B136 undici-118 a whole of unknown length', async ({ site, open }) => {
-  const page = await open('resume');
+test('B136 undici-118 a whole of unknown length', async ({ site, resuming }) => {
+  const page = await resuming();
   const rest: Step = { status: 206, body: 'o world', headers: { 'Content-Range': 'bytes 4-10/*' } };
   const wire = site.plan([
     { body: 'hello world', ranges: true, headers: { ETag: '"v1"' }, truncate: true, sentBytes: 4 },
@@ -125,8 +147,8 @@ test('B136 undici-118 a whole of unknown length', async ({ site, open }) => {
   expect(await download(page, wire.path)).toMatchObject({ text: 'hello world' });
 });
 
-test('B146 an error in the middle of the series is no data, and it goes on', async ({ site, open }) => {
-  const page = await open('resume');
+test('B146 an error in the middle of the series is no data, and it goes on', async ({ site, resuming }) => {
+  const page = await resuming();
   const wire = site.plan([
     cut(100_000, 20_000),
     { status: 503, body: '{"error":"busy"}', retryAfter: 0 },
@@ -154,8 +176,8 @@ for (const { name, rest } of [
   },
   { name: 'B143 a 416 with a page', rest: { status: 416, body: '<html>', headers: { 'Content-Range': 'bytes */3' } } },
 ] satisfies { name: string; rest: Step }[]) {
-  test(`${name}: the body breaks off, and nothing is glued on`, async ({ site, open }) => {
-    const page = await open('resume');
+  test(`${name}: the body breaks off, and nothing is glued on`, async ({ site, resuming }) => {
+    const page = await resuming();
     const wire = site.plan([cut(10, 5), rest]);
     const seen = await download(page, wire.path);
     expect(seen).toMatchObject({
@@ -171,8 +193,8 @@ for (const { name, rest } of [
   });
 }
 
-test('B144 all of it was there: a 416 is a clean end', async ({ site, open, engine }) => {
-  const page = await open('resume');
+test('B144 all of it was there: a 416 is a clean end', async ({ site, resuming, engine }) => {
+  const page = await resuming();
   const whole = { bytes: 10, headers: { ETag: '"v1"', 'Accept-Ranges': 'bytes', 'Transfer-Encoding': 'chunked' } };
   const wire = site.plan([{ ...whole, truncate: true, sentBytes: 10 }, file(10)]);
   const seen = await download(page, wire.path);
@@ -197,8 +219,8 @@ test('B134 an encoded body is left as it is', async ({ site, open, engine }) => 
     setTimeout(() => res.destroy(), 100);
   });
   const seen = await download(page, server.url);
-  // WebKit takes what is closed in the middle for a whole one, with or without a worker.
-  if (engine !== 'webkit') expect(seen.error).toMatch(/^TypeError/);
+  // WebKit takes what is closed in the middle for a whole one, and so does Firefox if it is encoded.
+  if (engine === 'chromium') expect(seen.error).toMatch(/^TypeError/);
   expect(seen.bytes).toBeLessThan(200_000);
   expect(server.visits).toHaveLength(1);
   await server.close();
@@ -245,8 +267,11 @@ test('undici-120 undici-121 without a strong validator the body breaks off as ev
   expect(wire.hits()).toHaveLength(1);
 });
 
-test('another origin is asked without a preflight, if it shows the headers that matter', async ({ open, engine }) => {
-  const page = await open('resume');
+test('another origin is asked without a preflight, if it shows the headers that matter', async ({
+  resuming,
+  engine,
+}) => {
+  const page = await resuming();
   const bytes = generatedBytes(200_000);
   const methods: (string | undefined)[] = [];
   const server = await ownServer(async (res, _n, { method, headers }) => {
@@ -271,8 +296,8 @@ test('another origin is asked without a preflight, if it shows the headers that 
   await server.close();
 });
 
-test('B142 undici-124 a slow reader gets on after a break', async ({ site, open }) => {
-  const page = await open('resume');
+test('B142 undici-124 a slow reader gets on after a break', async ({ site, resuming }) => {
+  const page = await resuming();
   const bytes = 5 * MIB;
   const wire = site.plan([cut(bytes, MIB), file(bytes)]);
   const seen = await download(page, wire.path, { chunkPauseMs: 15 });
@@ -282,8 +307,8 @@ test('B142 undici-124 a slow reader gets on after a break', async ({ site, open 
 
 test('a reader that pauses stops its server', async ({ open, engine }) => {
   const page = await open('resume');
-  // WebKit reads on whoever pauses, with or without a worker: there is an end to it.
-  const total = (engine === 'webkit' ? 64 : 256) * MIB;
+  // Firefox and WebKit read on, whoever pauses: there is an end to it.
+  const total = (engine === 'chromium' ? 256 : 64) * MIB;
   let written = 0;
   const server = await ownServer((res) => {
     res.writeHead(200, {
@@ -312,17 +337,17 @@ test('a reader that pauses stops its server', async ({ open, engine }) => {
     before = written;
     await page.waitForTimeout(500);
   }
-  if (engine === 'webkit') expect(written).toBe(total);
-  else expect(written).toBeLessThan(32 * MIB);
+  if (engine === 'chromium') expect(written).toBeLessThan(32 * MIB);
+  else expect(written).toBe(total);
   // And a page that reads no further lets go of the connection.
   await page.evaluate(() => (window as unknown as { reader: ReadableStreamDefaultReader }).reader.cancel());
   await expect.poll(() => server.visits[0]?.closedAt).toBeDefined();
   await server.close();
 });
 
-test('a worker that is killed in the middle: never a clean end', async ({ site, open, context }) => {
+test('a worker that is killed in the middle: never a clean end', async ({ site, resuming, context }) => {
   needs(context, 'stop-worker');
-  const page = await open('resume');
+  const page = await resuming();
   const wire = site.plan([cut(MIB, 100_000), file(MIB, { stall: 'body', sentBytes: 100_000 })]);
   const seen = download(page, wire.path);
   await expect.poll(() => wire.hits().length).toBe(2);
@@ -330,8 +355,8 @@ test('a worker that is killed in the middle: never a clean end', async ({ site, 
   expect((await seen).error).toMatch(/^TypeError/);
 });
 
-test('a page that calls off during the wait: nothing is sent', async ({ site, open }) => {
-  const page = await open('resume');
+test('a page that calls off during the wait: nothing is sent', async ({ site, resuming }) => {
+  const page = await resuming();
   const wire = site.plan([cut(MIB, 100_000), { status: 503, retryAfter: 1 }]);
   const error = await page.evaluate(async (path) => {
     const controller = new AbortController();

@@ -62,7 +62,7 @@ test('the browser’s patterns match what the worker matches, and nothing else',
       return [ownOrigin + match, how === 9 ? href.replace('//a', '//me@a') : href] as const;
     });
   // Workbox reads it bare.
-  await page.evaluate(() => Object.assign(window, { process: { env: { NODE_ENV: 'production' } } }));
+  await page.evaluate(() => void Object.assign(window, { process: { env: { NODE_ENV: 'production' } } }));
   const { differing, matched, missed } = await page.evaluate(
     async ([pairs, module]) => {
       const { compare }: typeof import('./pages/agreement.ts') = await import(module);

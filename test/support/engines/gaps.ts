@@ -55,7 +55,8 @@ export const GAPS = {
   },
   resume: {
     engines: { firefox: 'no answer is resumed in its workers, which would cut short what they make themselves' },
-    instead: 'the same tests look at what breaks off as ever, and resume in the page itself',
+    instead:
+      'a test of the same file sees that it breaks off there as ever; in the page itself it is resumed in all engines',
   },
   push: {
     engines: {
