@@ -1,5 +1,5 @@
 import type { BrowserContext, CDPSession, Page } from '@playwright/test';
-import { expect, needs, type Site, test } from '../support/browser.ts';
+import { control, expect, needs, type Site, test } from '../support/browser.ts';
 import {
   bodies,
   eventsOf,
@@ -158,9 +158,7 @@ test('B092 and B104 whoever asks how often: each entry goes once, and the next w
 async function openUnder(scope: string, context: BrowserContext, site: Site): Promise<Page> {
   const page = await context.newPage();
   await page.goto(site.url + scope);
-  await page.waitForFunction(() => 'sf' in window);
-  const state = await page.evaluate((scope) => window.sf.connect('/outbox.sw.js', { scope }), scope);
-  expect(state).toMatchObject({ state: 'controlled' });
+  await control(page, site, 'outbox.sw.js', scope);
   return page;
 }
 

@@ -96,7 +96,10 @@ test('a body that breaks off is gone on with, but not in Firefox, whose workers 
   const wire = site.plan([cut(100_000, 50_000), file(100_000)]);
   const seen = await download(page, wire.path);
   if (engine === 'firefox') expect([seen.error, ranges(wire)]).toEqual([expect.stringMatching(/^TypeError/), [null]]);
-  else expect([seen.error, seen.bytes, ranges(wire)]).toEqual([undefined, 100_000, [null, 'bytes=50000-']]);
+  else {
+    expect([seen.error, seen.bytes]).toEqual([undefined, 100_000]);
+    expect(ranges(wire)).toEqual([null, expect.stringMatching(/^bytes=\d+-$/)]);
+  }
 });
 
 test('cuts by resets, which may take with them what had come: every byte, once', async ({ site, resuming }) => {

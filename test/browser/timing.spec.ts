@@ -119,15 +119,15 @@ test('a hedge reaches the server while the first attempt is slow, in the default
   const seen = await page.evaluate((path) => window.sf.get(`${path}?plain-hedge`), wire.path);
   expect(seen).toMatchObject({ status: 200, body: 'fast' });
   const [first, second] = wire.hits();
-  const gapMs = (second?.at ?? 0) - (first?.at ?? 0);
-  expect(gapMs).toBeGreaterThanOrEqual(95);
-  expect(gapMs).toBeLessThan(2_000);
+  expect((second?.at ?? 0) - (first?.at ?? 0)).toBeLessThan(2_000);
   await expect
     .poll(() => page.evaluate(() => window.sf.told))
     .toMatchObject([
       { type: 'hedge-launched', attempt: 2 },
       { type: 'recovered', attempts: 2 },
     ]);
+  // Not as the server has it, whom the first may reach late.
+  expect(await page.evaluate(() => window.sf.told[0]?.elapsedMs)).toBeGreaterThanOrEqual(95);
   expect((await page.evaluate(() => window.sf.retries?.status()))?.counters).toMatchObject({ hedges: 1, retries: 0 });
 });
 

@@ -82,24 +82,32 @@ export const test = base.extend<Fixtures, { server: Site & { nextHost(): string 
     await use(async (worker = 'plain', path = '/') => {
       const page = await context.newPage();
       await page.goto(site.url + path);
-      const script = worker.includes('.sw.js') ? worker : `${worker}.sw.js`;
-      await site.bundle(script);
-      const state = async () => {
-        await page.waitForFunction(() => 'sf' in window);
-        return (await page.evaluate((url) => window.sf.connect(url), `/${script}`)).state;
-      };
-      if ((await state()) !== 'controlled') {
-        // A busy machine may need longer to install a worker than a page waits for it.
-        await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
-        await page.reload();
-        expect(await state()).toBe('controlled');
-      }
+      await control(page, site, worker.includes('.sw.js') ? worker : `${worker}.sw.js`);
       return page;
     });
   },
 });
 
 export { can, engineOf, expect, needs };
+
+/** Connects a page of the site to a worker, which controls it from then on. */
+export async function control(page: Page, site: Site, script: string, scope?: string): Promise<void> {
+  await site.bundle(script);
+  const state = async () => {
+    await page.waitForFunction(() => 'sf' in window);
+    const options = scope === undefined ? {} : { scope };
+    const { state } = await page.evaluate(({ url, options }) => window.sf.connect(url, options), {
+      url: `/${script}`,
+      options,
+    });
+    return state;
+  };
+  if ((await state()) === 'controlled') return;
+  // A busy machine may need longer to install a worker than a page waits for it.
+  await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+  await page.reload();
+  expect(await state()).toBe('controlled');
+}
 
 /** Kills the worker as the browser would; resolves when it is gone. The next event starts it again. */
 export async function stopWorker(page: Page): Promise<void> {
