@@ -163,6 +163,8 @@ async function openUnder(scope: string, context: BrowserContext, site: Site): Pr
 }
 
 test('B092 two workers of one origin and two tabs each: what either keeps is sent once', async ({ site, context }) => {
+  // Four pages have to be opened, and two workers installed.
+  test.setTimeout(90_000);
   const pages = [
     await openUnder('/a/', context, site),
     await openUnder('/b/', context, site),
