@@ -19,7 +19,7 @@ const KINDS = {
 } as const;
 
 for (const [kind, answer] of Object.entries(KINDS)) {
-  test(`row 55: ${kind} is retried, without a word of the page`, async ({ site, open }) => {
+  test(`row 55: ${kind} is retried, without a word of the page`, async ({ site, open, engine }) => {
     const page = await open('quick');
     const wire = site.plan([BUSY, answer]);
     const came = await page.evaluate(
@@ -76,7 +76,9 @@ for (const [kind, answer] of Object.entries(KINDS)) {
       },
       { kind, url: site.url + wire.path },
     );
-    expect([came, wire.hits().length]).toEqual([true, 2]);
+    // Firefox shows no worker what a shared worker asks for whose script is a blob.
+    const unseen = engine === 'firefox' && kind === 'a shared worker’s fetch';
+    expect([came, wire.hits().length]).toEqual(unseen ? [false, 1] : [true, 2]);
   });
 }
 

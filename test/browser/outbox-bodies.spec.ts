@@ -1,5 +1,5 @@
 import type { Hit } from '../../demo/misbehaving-server.ts';
-import { expect, header, test } from '../support/browser.ts';
+import { can, expect, header, test } from '../support/browser.ts';
 import { bodies, goOffline, goOnline, killer, list, sendNow, stored } from '../support/outbox.ts';
 
 // What is sent later is what the page has sent, to the byte.
@@ -59,7 +59,7 @@ for (const [named, make] of Object.entries(BODIES)) {
     expect(seen).toBe(202);
     const [first, second] = wire.hits();
     expect(wire.hits()).toHaveLength(2);
-    await kill();
+    if (can(context, 'stop-worker')) await kill();
     site.replan(wire.id, [{ status: 201 }]);
     await expect
       .poll(async () => {
@@ -81,7 +81,7 @@ for (const [named, make] of Object.entries(BODIES)) {
   });
 }
 
-test('a stream is kept whole, where the browser sends streams at all', async ({ site, open }) => {
+test('a stream is kept whole, where the browser sends streams at all', async ({ site, open, engine }) => {
   const page = await open('outbox');
   const wire = site.plan([{ status: 201 }]);
   await goOffline(page);
@@ -94,9 +94,15 @@ test('a stream is kept whole, where the browser sends streams at all', async ({ 
     });
     return window.sf.get(path, { method: 'POST', body, duplex: 'half', headers: { 'Idempotency-Key': 'k' } } as object);
   }, `${wire.path}?box`);
+  // As without a worker: WebKit refuses to send one, and for Firefox it is any object, of which it sends the text.
+  if (engine === 'webkit') {
+    expect(seen).toEqual({ error: expect.stringMatching(/^NotSupportedError/) });
+    expect(await list(page)).toEqual([]);
+    return;
+  }
   expect(seen).toMatchObject({ status: 202 });
   await goOnline(page);
-  await expect.poll(() => bodies(wire)).toEqual(['one two three']);
+  await expect.poll(() => bodies(wire)).toEqual([engine === 'firefox' ? '[object ReadableStream]' : 'one two three']);
 });
 
 test('requests of other credentials, referrers and origins go as they are', async ({ site, open, context }) => {
@@ -152,8 +158,7 @@ test('a form that is sent offline leads to the page for that, and is delivered l
     document.body.append(form);
     form.submit();
   }, `${wire.path}?form`);
-  await page.waitForURL('**/?queued');
-  await page.waitForFunction(() => 'sf' in window);
+  await page.waitForFunction(() => location.search === '?queued' && 'sf' in window);
   await page.evaluate(() => window.sf.connect('/outbox.sw.js'));
   expect(await list(page)).toMatchObject([{ outbox: 'forms', state: 'waiting', method: 'POST' }]);
   expect(wire.hits()).toHaveLength(0);

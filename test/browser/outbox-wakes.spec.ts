@@ -1,5 +1,5 @@
 import type { BrowserContext, CDPSession, Page } from '@playwright/test';
-import { expect, needs, type Site, test } from '../support/browser.ts';
+import { control, expect, needs, type Site, test } from '../support/browser.ts';
 import {
   bodies,
   eventsOf,
@@ -158,13 +158,13 @@ test('B092 and B104 whoever asks how often: each entry goes once, and the next w
 async function openUnder(scope: string, context: BrowserContext, site: Site): Promise<Page> {
   const page = await context.newPage();
   await page.goto(site.url + scope);
-  await page.waitForFunction(() => 'sf' in window);
-  const state = await page.evaluate((scope) => window.sf.connect('/outbox.sw.js', { scope }), scope);
-  expect(state).toMatchObject({ state: 'controlled' });
+  await control(page, site, 'outbox.sw.js', scope);
   return page;
 }
 
 test('B092 two workers of one origin and two tabs each: what either keeps is sent once', async ({ site, context }) => {
+  // Four pages have to be opened, and two workers installed.
+  test.setTimeout(90_000);
   const pages = [
     await openUnder('/a/', context, site),
     await openUnder('/b/', context, site),
@@ -199,7 +199,10 @@ for (const fault of ['no-sync', 'sync-refused']) {
   test(`B106 ${fault}: a page that hears that the device is back online has a stopped worker send what waits`, async ({
     site,
     open,
+    context,
   }) => {
+    if (fault === 'sync-refused') needs(context, 'background-sync');
+    needs(context, 'stop-worker');
     const page = await open(worker);
     const { kill } = await killer(page);
     const wire = site.plan([{ status: 201 }]);
@@ -211,7 +214,13 @@ for (const fault of ['no-sync', 'sync-refused']) {
     await expect.poll(() => list(page)).toMatchObject([{ state: 'sent' }]);
   });
 
-  test(`B106 ${fault}: so has any page that is opened, since that starts the worker`, async ({ site, open }) => {
+  test(`B106 ${fault}: so has any page that is opened, since that starts the worker`, async ({
+    site,
+    open,
+    context,
+  }) => {
+    if (fault === 'sync-refused') needs(context, 'background-sync');
+    needs(context, 'stop-worker');
     const page = await open(worker);
     const { kill } = await killer(page);
     const wire = site.plan([{ status: 201 }]);

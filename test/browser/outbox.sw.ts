@@ -41,11 +41,13 @@ declare global {
 // A test asks how often the browser was asked to come, and how its coming ended.
 let registered = 0;
 const syncs: { lastChance: boolean; at: number; endedAt?: number; failed?: boolean }[] = [];
-const { register } = SyncManager.prototype;
-SyncManager.prototype.register = function (tag) {
-  registered += 1;
-  return register.call(this, tag);
-};
+if ('SyncManager' in self) {
+  const { register } = SyncManager.prototype;
+  SyncManager.prototype.register = function (tag) {
+    registered += 1;
+    return register.call(this, tag);
+  };
+}
 self.addEventListener('sync', (event) => {
   const { lastChance, waitUntil } = event as ExtendableEvent & { lastChance: boolean };
   const seen: (typeof syncs)[number] = { lastChance, at: Date.now() };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Page } from '@playwright/test';
 import { generatedBytes, type Step } from '../../demo/misbehaving-server.ts';
-import { expect, header, stopWorker, test, type Wire } from '../support/browser.ts';
+import { test as base, expect, header, needs, stopWorker, type Wire } from '../support/browser.ts';
 import { ownServer } from '../support/own-server.ts';
 
 const MIB = 1_048_576;
@@ -50,11 +50,21 @@ const download = (page: Page, path: string, { chunkPauseMs = 0 } = {}) =>
     { path, chunkPauseMs },
   );
 
+const test = base.extend<{ resuming: () => Promise<Page> }>({
+  /** A page whose worker resumes. */
+  resuming: async ({ open, context }, use) => {
+    await use(() => {
+      needs(context, 'resume');
+      return open('resume');
+    });
+  },
+});
+
 const ranges = (wire: Wire) => wire.hits().map((hit) => header(hit, 'range'));
 const told = (page: Page) => page.evaluate(() => window.sf.told);
 
-test('undici-114 five cuts: the page gets every byte, once', async ({ site, open }) => {
-  const page = await open('resume');
+test('undici-114 five cuts: the page gets every byte, once', async ({ site, resuming }) => {
+  const page = await resuming();
   const bytes = 4 * MIB;
   const wire = site.plan([...Array.from({ length: 5 }, () => cut(bytes, 700_000)), file(bytes)]);
   const seen = await download(page, wire.path);
@@ -77,8 +87,23 @@ test('undici-114 five cuts: the page gets every byte, once', async ({ site, open
   expect((await page.evaluate(() => window.sf.retries?.status()))?.counters).toMatchObject({ resumed: 5, retries: 5 });
 });
 
-test('cuts by resets, which may take with them what had come: every byte, once', async ({ site, open }) => {
+test('a body that breaks off is gone on with, but not in Firefox, whose workers may not live to its end', async ({
+  site,
+  open,
+  engine,
+}) => {
   const page = await open('resume');
+  const wire = site.plan([cut(100_000, 50_000), file(100_000)]);
+  const seen = await download(page, wire.path);
+  if (engine === 'firefox') expect([seen.error, ranges(wire)]).toEqual([expect.stringMatching(/^TypeError/), [null]]);
+  else {
+    expect([seen.error, seen.bytes]).toEqual([undefined, 100_000]);
+    expect(ranges(wire)).toEqual([null, expect.stringMatching(/^bytes=\d+-$/)]);
+  }
+});
+
+test('cuts by resets, which may take with them what had come: every byte, once', async ({ site, resuming }) => {
+  const page = await resuming();
   const bytes = 2 * MIB;
   const reset = file(bytes, { reset: 'body', sentBytes: 700_000 });
   const wire = site.plan([reset, reset, file(bytes)]);
@@ -86,8 +111,8 @@ test('cuts by resets, which may take with them what had come: every byte, once',
   expect(wire.hits()).toHaveLength(3);
 });
 
-test('B138 the last byte', async ({ site, open }) => {
-  const page = await open('resume');
+test('B138 the last byte', async ({ site, resuming }) => {
+  const page = await resuming();
   const wire = site.plan([cut(100_000, 99_999), file(100_000)]);
   expect(await download(page, wire.path)).toMatchObject({ hash: sha256(generatedBytes(100_000)) });
   expect(ranges(wire)).toEqual([null, 'bytes=99999-']);
@@ -95,9 +120,9 @@ test('B138 the last byte', async ({ site, open }) => {
 
 test('what the page sees of one that was redirected and may be resumed: its own URL, and the rest as it was', async ({
   site,
-  open,
+  resuming,
 }) => {
-  const page = await open('resume');
+  const page = await resuming();
   const wire = site.plan([{ body: 'here', ranges: true, headers: { ETag: '"v1"', 'X-Own': '1' } }]);
   const moved = site.plan([{ redirect: wire.path }]);
   const seen = await page.evaluate((path) => window.sf.get(path), moved.path);
@@ -105,8 +130,8 @@ test('what the page sees of one that was redirected and may be resumed: its own 
   expect(seen).toMatchObject({ status: 200, body: 'here', ...own, headers: { 'x-own': '1', 'content-length': '4' } });
 });
 
-test('a file that the browser keeps parts of', async ({ site, open }) => {
-  const page = await open('resume');
+test('a file that the browser keeps parts of', async ({ site, resuming }) => {
+  const page = await resuming();
   const bytes = 300_000;
   const headers = { ETag: '"v1"', 'Cache-Control': 'max-age=600' };
   const broken = { ...cut(bytes, 100_000), headers };
@@ -115,8 +140,8 @@ test('a file that the browser keeps parts of', async ({ site, open }) => {
   expect(ranges(wire)).toEqual([null, 'bytes=100000-', 'bytes=200000-']);
 });
 
-test('B136 undici-118 a whole of unknown length', async ({ site, open }) => {
-  const page = await open('resume');
+test('B136 undici-118 a whole of unknown length', async ({ site, resuming }) => {
+  const page = await resuming();
   const rest: Step = { status: 206, body: 'o world', headers: { 'Content-Range': 'bytes 4-10/*' } };
   const wire = site.plan([
     { body: 'hello world', ranges: true, headers: { ETag: '"v1"' }, truncate: true, sentBytes: 4 },
@@ -125,8 +150,8 @@ test('B136 undici-118 a whole of unknown length', async ({ site, open }) => {
   expect(await download(page, wire.path)).toMatchObject({ text: 'hello world' });
 });
 
-test('B146 an error in the middle of the series is no data, and it goes on', async ({ site, open }) => {
-  const page = await open('resume');
+test('B146 an error in the middle of the series is no data, and it goes on', async ({ site, resuming }) => {
+  const page = await resuming();
   const wire = site.plan([
     cut(100_000, 20_000),
     { status: 503, body: '{"error":"busy"}', retryAfter: 0 },
@@ -154,8 +179,8 @@ for (const { name, rest } of [
   },
   { name: 'B143 a 416 with a page', rest: { status: 416, body: '<html>', headers: { 'Content-Range': 'bytes */3' } } },
 ] satisfies { name: string; rest: Step }[]) {
-  test(`${name}: the body breaks off, and nothing is glued on`, async ({ site, open }) => {
-    const page = await open('resume');
+  test(`${name}: the body breaks off, and nothing is glued on`, async ({ site, resuming }) => {
+    const page = await resuming();
     const wire = site.plan([cut(10, 5), rest]);
     const seen = await download(page, wire.path);
     expect(seen).toMatchObject({
@@ -171,17 +196,18 @@ for (const { name, rest } of [
   });
 }
 
-test('B144 all of it was there: a 416 is a clean end', async ({ site, open }) => {
-  const page = await open('resume');
+test('B144 all of it was there: a 416 is a clean end', async ({ site, resuming, engine }) => {
+  const page = await resuming();
   const whole = { bytes: 10, headers: { ETag: '"v1"', 'Accept-Ranges': 'bytes', 'Transfer-Encoding': 'chunked' } };
   const wire = site.plan([{ ...whole, truncate: true, sentBytes: 10 }, file(10)]);
   const seen = await download(page, wire.path);
   expect(seen).toMatchObject({ bytes: 10, length: null });
   expect(seen.error).toBeUndefined();
-  expect(ranges(wire)).toEqual([null, 'bytes=10-']);
+  // A body without a length that is cut off is a whole one for WebKit.
+  expect(ranges(wire)).toEqual(engine === 'webkit' ? [null] : [null, 'bytes=10-']);
 });
 
-test('B134 an encoded body is left as it is', async ({ site, open }) => {
+test('B134 an encoded body is left as it is', async ({ site, open, engine }) => {
   const page = await open('resume');
   const encoded = gzipSync(generatedBytes(200_000));
   const server = await ownServer((res) => {
@@ -196,7 +222,9 @@ test('B134 an encoded body is left as it is', async ({ site, open }) => {
     setTimeout(() => res.destroy(), 100);
   });
   const seen = await download(page, server.url);
-  expect(seen.error).toMatch(/^TypeError/);
+  // WebKit takes what is closed in the middle for a whole one, and so does Firefox if it is encoded.
+  if (engine === 'chromium') expect(seen.error).toMatch(/^TypeError/);
+  expect(seen.bytes).toBeLessThan(200_000);
   expect(server.visits).toHaveLength(1);
   await server.close();
   const wire = site.plan([
@@ -242,8 +270,11 @@ test('undici-120 undici-121 without a strong validator the body breaks off as ev
   expect(wire.hits()).toHaveLength(1);
 });
 
-test('another origin is asked without a preflight, if it shows the headers that matter', async ({ open }) => {
-  const page = await open('resume');
+test('another origin is asked without a preflight, if it shows the headers that matter', async ({
+  resuming,
+  engine,
+}) => {
+  const page = await resuming();
   const bytes = generatedBytes(200_000);
   const methods: (string | undefined)[] = [];
   const server = await ownServer(async (res, _n, { method, headers }) => {
@@ -261,13 +292,15 @@ test('another origin is asked without a preflight, if it shows the headers that 
     res.write(bytes.subarray(0, 50_000));
     setTimeout(() => res.destroy(), 100);
   });
-  expect(await download(page, server.url)).toMatchObject({ bytes: 200_000, hash: sha256(bytes) });
-  expect(methods).toEqual(['GET', 'GET']);
+  // Its length is not to be relied on, as it may be that of encoded bytes; and WebKit says of no body that it was cut off.
+  const end = engine === 'webkit' ? 50_000 : 200_000;
+  expect(await download(page, server.url)).toMatchObject({ bytes: end, hash: sha256(bytes.subarray(0, end)) });
+  expect(methods).toEqual(engine === 'webkit' ? ['GET'] : ['GET', 'GET']);
   await server.close();
 });
 
-test('B142 undici-124 a slow reader gets on after a break', async ({ site, open }) => {
-  const page = await open('resume');
+test('B142 undici-124 a slow reader gets on after a break', async ({ site, resuming }) => {
+  const page = await resuming();
   const bytes = 5 * MIB;
   const wire = site.plan([cut(bytes, MIB), file(bytes)]);
   const seen = await download(page, wire.path, { chunkPauseMs: 15 });
@@ -275,9 +308,10 @@ test('B142 undici-124 a slow reader gets on after a break', async ({ site, open 
   expect(seen.longestMs).toBeLessThan(2_000);
 });
 
-test('a reader that pauses stops its server', async ({ open }) => {
+test('a reader that pauses stops its server', async ({ open, engine }) => {
   const page = await open('resume');
-  const total = 256 * MIB;
+  // Firefox and WebKit read on, whoever pauses: there is an end to it.
+  const total = (engine === 'chromium' ? 256 : 64) * MIB;
   let written = 0;
   const server = await ownServer((res) => {
     res.writeHead(200, {
@@ -306,15 +340,17 @@ test('a reader that pauses stops its server', async ({ open }) => {
     before = written;
     await page.waitForTimeout(500);
   }
-  expect(written).toBeLessThan(32 * MIB);
+  if (engine === 'chromium') expect(written).toBeLessThan(32 * MIB);
+  else expect(written).toBe(total);
   // And a page that reads no further lets go of the connection.
   await page.evaluate(() => (window as unknown as { reader: ReadableStreamDefaultReader }).reader.cancel());
   await expect.poll(() => server.visits[0]?.closedAt).toBeDefined();
   await server.close();
 });
 
-test('a worker that is killed in the middle: never a clean end', async ({ site, open }) => {
-  const page = await open('resume');
+test('a worker that is killed in the middle: never a clean end', async ({ site, resuming, context }) => {
+  needs(context, 'stop-worker');
+  const page = await resuming();
   const wire = site.plan([cut(MIB, 100_000), file(MIB, { stall: 'body', sentBytes: 100_000 })]);
   const seen = download(page, wire.path);
   await expect.poll(() => wire.hits().length).toBe(2);
@@ -322,8 +358,8 @@ test('a worker that is killed in the middle: never a clean end', async ({ site, 
   expect((await seen).error).toMatch(/^TypeError/);
 });
 
-test('a page that calls off during the wait: nothing is sent', async ({ site, open }) => {
-  const page = await open('resume');
+test('a page that calls off during the wait: nothing is sent', async ({ site, resuming }) => {
+  const page = await resuming();
   const wire = site.plan([cut(MIB, 100_000), { status: 503, retryAfter: 1 }]);
   const error = await page.evaluate(async (path) => {
     const controller = new AbortController();

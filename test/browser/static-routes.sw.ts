@@ -5,9 +5,11 @@ declare const self: ServiceWorkerGlobalScope;
 
 // What is raced and what is left alone is told in the worker's URL, and so is what its browser does with static routes.
 const told = new URLSearchParams(location.search);
-// TypeScript does not know it yet.
-const { prototype } = (self as unknown as { InstallEvent: { prototype: { addRoutes?: () => Promise<void> } } })
-  .InstallEvent;
+type Install = { prototype: { addRoutes?: () => Promise<void> } };
+// TypeScript does not know it yet; where there are no static routes, there is no event of its own for installing.
+const { InstallEvent: { prototype } = ExtendableEvent as unknown as Install } = self as unknown as {
+  InstallEvent?: Install;
+};
 if (told.has('without')) delete prototype.addRoutes;
 if (told.has('refused')) prototype.addRoutes = () => Promise.reject(new TypeError('Too many router rules.'));
 

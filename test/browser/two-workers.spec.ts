@@ -1,16 +1,11 @@
 import type { BrowserContext, Page } from '@playwright/test';
-import { expect, type Site, test } from '../support/browser.ts';
+import { control, expect, type Site, test } from '../support/browser.ts';
 
 /** A page under a worker of its own: another scope of the same origin. */
 async function openUnder(scope: string, worker: string, context: BrowserContext, site: Site): Promise<Page> {
   const page = await context.newPage();
   await page.goto(site.url + scope);
-  await page.waitForFunction(() => 'sf' in window);
-  const state = await page.evaluate(({ url, scope }) => window.sf.connect(url, { scope }), {
-    url: `/${worker}.sw.js`,
-    scope,
-  });
-  expect(state).toMatchObject({ state: 'controlled' });
+  await control(page, site, `${worker}.sw.js`, scope);
   return page;
 }
 
@@ -99,7 +94,7 @@ for (const [version, fields] of Object.entries(OTHERS)) {
         }),
       { fields, origin: site.url },
     );
-    await page.evaluate(() => window.sf.connect('/budget.sw.js'));
+    await control(page, site, 'budget.sw.js');
     const wire = site.plan([{ status: 503 }]);
     expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toMatchObject({ status: 503 });
     // One token, one retry: three are what a record that is not understood would have had.

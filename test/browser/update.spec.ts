@@ -81,7 +81,6 @@ test('what the old version has been told the new one knows', async ({ site, open
 
 /** Pushes a message to the worker of a scope, as a push service would. */
 async function push(page: Page, site: Site, scope: string, data: string): Promise<void> {
-  needs(page.context(), 'push');
   const cdp = await page.context().newCDPSession(page);
   const found = new Promise<string>((resolve) => {
     cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
@@ -98,7 +97,8 @@ for (const [where, scope] of [
   ['in the same worker', '/'],
   ['in a worker of its own beside it', '/push/'],
 ] as const) {
-  test(`push messages ${where}: they come, and requests are retried meanwhile`, async ({ site, open }) => {
+  test(`push messages ${where}: they come, and requests are retried meanwhile`, async ({ site, open, context }) => {
+    needs(context, 'push');
     const page = await open(scope === '/' ? 'push' : 'update.sw.js?1');
     await page.evaluate(async (scope) => {
       Object.assign(window, { pushed: [] });

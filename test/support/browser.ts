@@ -19,6 +19,8 @@ export interface Site {
   replan(id: string, steps: readonly Step[]): void;
   /** Workers are bundled at their first request, which on a busy machine takes longer than a page waits for one. */
   bundle(script: string): Promise<void>;
+  /** Everything that it was ever asked for, whatever became of it. */
+  asked(): readonly string[];
 }
 
 export interface Wire {
@@ -41,6 +43,7 @@ export const test = base.extend<Fixtures, { server: Site & { nextHost(): string 
     async ({}, use) => {
       const wire = createMisbehavingServer();
       const plugin = misbehave(wire, { secondOrigin: true });
+      const asked: string[] = [];
       const vite = await createServer({
         configFile: false,
         root: inRepo('test/browser/pages'),
@@ -49,7 +52,7 @@ export const test = base.extend<Fixtures, { server: Site & { nextHost(): string 
         // A reload by the dev server in the middle of a test would be a fault of the test.
         server: { port: 0, host: 'localhost', hmr: false, watch: null, fs: { allow: [inRepo('.')] } },
         optimizeDeps: { noDiscovery: true },
-        plugins: [plugin, scriptPolicies, workerBundles(workerSource)],
+        plugins: [writingDown(asked), plugin, scriptPolicies, workerBundles(workerSource)],
       });
       await vite.listen();
       const url = vite.resolvedUrls?.local[0]?.replace(/\/$/, '') ?? '';
@@ -64,6 +67,7 @@ export const test = base.extend<Fixtures, { server: Site & { nextHost(): string 
           return { id, path: `/wire/${id}`, hits: () => wire.hits(id) };
         },
         replan: wire.plan,
+        asked: () => asked,
         async bundle(script) {
           await (await fetch(`${url}/${script}`)).text();
         },
@@ -79,24 +83,32 @@ export const test = base.extend<Fixtures, { server: Site & { nextHost(): string 
     await use(async (worker = 'plain', path = '/') => {
       const page = await context.newPage();
       await page.goto(site.url + path);
-      const script = worker.includes('.sw.js') ? worker : `${worker}.sw.js`;
-      await site.bundle(script);
-      const state = async () => {
-        await page.waitForFunction(() => 'sf' in window);
-        return (await page.evaluate((url) => window.sf.connect(url), `/${script}`)).state;
-      };
-      if ((await state()) !== 'controlled') {
-        // A busy machine may need longer to install a worker than a page waits for it.
-        await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
-        await page.reload();
-        expect(await state()).toBe('controlled');
-      }
+      await control(page, site, worker.includes('.sw.js') ? worker : `${worker}.sw.js`);
       return page;
     });
   },
 });
 
 export { can, engineOf, expect, needs };
+
+/** Connects a page of the site to a worker, which controls it from then on. */
+export async function control(page: Page, site: Site, script: string, scope?: string): Promise<void> {
+  await site.bundle(script);
+  const state = async () => {
+    await page.waitForFunction(() => 'sf' in window);
+    const options = scope === undefined ? {} : { scope };
+    const { state } = await page.evaluate(({ url, options }) => window.sf.connect(url, options), {
+      url: `/${script}`,
+      options,
+    });
+    return state;
+  };
+  if ((await state()) === 'controlled') return;
+  // A busy machine may need longer to install a worker than a page waits for it.
+  await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+  await page.reload();
+  expect(await state()).toBe('controlled');
+}
 
 /** Kills the worker as the browser would; resolves when it is gone. The next event starts it again. */
 export async function stopWorker(page: Page): Promise<void> {
@@ -113,9 +125,9 @@ export async function stopWorker(page: Page): Promise<void> {
   await cdp.detach();
 }
 
-/** How a page is told that the network failed: in Chromium, in Firefox, and in WebKit with and without a worker between. */
+/** How a page is told that the network failed: in Chromium, in Firefox, and in WebKit, which tells what a worker had as well. */
 export const NETWORK_ERROR = expect.stringMatching(
-  /^TypeError: (Failed to fetch|NetworkError when attempting to fetch resource\.|(FetchEvent\.respondWith received an error: TypeError: )?Load failed)$/,
+  /^TypeError: (Failed to fetch|NetworkError when attempting to fetch resource\.|(FetchEvent\.respondWith received an error: TypeError: )?(Load failed|not sent, because .+))$/,
 );
 /** The same for a document that cannot be had. */
 export const LOAD_FAILED = /ERR_FAILED|NS_ERROR_|nothing answers/;
@@ -136,6 +148,17 @@ export function expectStatus(page: Page, response: Response | null, status: numb
 /** A request header as the server got it. */
 export const header = (hit: Hit | undefined, name: string): string | null =>
   new Headers(hit?.headers as [string, string][]).get(name);
+
+const writingDown = (asked: string[]): Plugin => ({
+  name: 'writing-down',
+  enforce: 'pre',
+  configureServer({ middlewares }) {
+    middlewares.use(({ url = '' }, _res, next) => {
+      asked.push(url);
+      next();
+    });
+  },
+});
 
 /**
  * A worker script whose URL has a `csp` is served with that policy. With `hidden` as well only the browser gets to see it,

@@ -15,7 +15,8 @@ export const GAPS = {
       firefox: `${BIDI} finds no elements by role or label`,
       webkit: `${DRIVER} finds no elements by role or label`,
     },
-    instead: 'none yet: the demo, the panel and the status are tested in Chromium only',
+    instead:
+      'test/browser/views.spec.ts asks panel and status themselves what they show; the demo is tested in Chromium only',
   },
   offline: {
     engines: {
@@ -47,6 +48,15 @@ export const GAPS = {
   'background-sync': {
     engines: { firefox: 'it has no Background Sync', webkit: 'it has no Background Sync' },
     instead: 'tests with `no-sync` in all engines: what has the outbox sent where there is none',
+  },
+  'static-routes': {
+    engines: { firefox: 'it has no static routes', webkit: 'WebKitGTK 2.50 has no static routes' },
+    instead: 'tests with `without` and `refused` in all engines: the worker does it all',
+  },
+  resume: {
+    engines: { firefox: 'no answer is resumed in its workers, which would cut short what they make themselves' },
+    instead:
+      'a test of the same file sees that it breaks off there as ever; in the page itself it is resumed in all engines',
   },
   push: {
     engines: {
