@@ -12,6 +12,7 @@ export const BROUGHT = {
     'outbox-answers',
     'outbox-bodies',
     'outbox-pages',
+    'views',
   ],
   webkit: [
     'first-try',
