@@ -18,6 +18,7 @@ export const BROUGHT = {
     'outbox-answers',
     'outbox-bodies',
     'outbox-pages',
+    'views',
   ],
   webkit: [
     'first-try',
