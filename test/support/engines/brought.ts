@@ -8,10 +8,14 @@ export const BROUGHT = {
     'hold',
     'bodies',
     'budget',
+    'calls',
     'circuit',
     'connect',
     'csp',
+    'fail-open',
+    'faults',
     'faults-of-state',
+    'fetch',
   ],
   webkit: [
     'first-try',
@@ -25,5 +29,6 @@ export const BROUGHT = {
     'connect',
     'csp',
     'faults',
+    'fetch',
   ],
 } as const;
