@@ -24,6 +24,7 @@ export const BROUGHT = {
     'navigation',
     'hold',
     'bodies',
+    'budget',
     'calls',
     'circuit',
     'connect',
