@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { defineConfig } from '@playwright/test';
-import { BROUGHT } from './test/support/engines/brought.ts';
+import { BROUGHT, GREEN } from './test/support/engines/brought.ts';
 import { findFirefox } from './test/support/engines/firefox.ts';
 import { findWebKit } from './test/support/engines/webkit.ts';
 import { findBrowser } from './test/support/find-browser.mjs';
@@ -14,11 +14,13 @@ const chromium = await findBrowser();
 const namespacesWork = () =>
   process.platform !== 'linux' || spawnSync('unshare', ['--user', '--map-root-user', 'true']).status === 0;
 
-/** Unless all files are asked for, those that have been brought to this engine. */
-const ofEngine = (engine: keyof typeof BROUGHT) =>
-  process.env.STEADFETCH_ENGINES === 'all'
-    ? {}
-    : { testMatch: BROUGHT[engine].map((name) => `**/${name}.spec.ts`), grepInvert: /@table/, timeout: 60_000 };
+/** Of the files that have been brought to this engine those that are asked for, or all files. */
+function ofEngine(engine: keyof typeof BROUGHT) {
+  const asked = process.env.STEADFETCH_ENGINES;
+  if (asked === 'all') return { timeout: 60_000 };
+  const names = [...BROUGHT[engine], ...(asked === 'green' ? GREEN[engine] : [])];
+  return { testMatch: names.map((name) => `**/${name}.spec.ts`), grepInvert: /@table/, timeout: 60_000 };
+}
 
 export default defineConfig({
   testDir: 'test/browser',

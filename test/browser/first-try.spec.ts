@@ -97,7 +97,11 @@ async function observe(browser: Browser, site: Site, worker: string) {
   const seen = await askForEverything(page, site, wire.path);
   await page.goto(`${site.url}${wire.path}/navigation`);
   const nameless = (value: unknown) =>
-    JSON.stringify(value, undefined, 1).replaceAll(new URL(site.url).host, 'HOST').replaceAll(wire.id, 'ID');
+    JSON.stringify(value, undefined, 1)
+      .replaceAll(new URL(site.url).host, 'HOST')
+      .replaceAll(wire.id, 'ID')
+      // WebKit names it as the referrer of a document that it has fetched.
+      .replaceAll(`${worker}.sw.js`, 'WORKER');
   const hits = wire.hits().map(({ method, url, origin, headers, body }) => ({
     method,
     url,

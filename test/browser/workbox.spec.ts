@@ -42,7 +42,7 @@ test.beforeAll(async ({ server }) => {
   for (const worker of Object.keys(WORKERS)) await server.bundle(`${worker}.sw.js`);
 });
 
-/** One strategy of each library meets every fault in each engine; the others do with `npm run test:engines`. */
+/** One strategy of each library meets every fault in each engine; the others do with `npm run test:engines -- --all`. */
 const tagOf = (strategy: string) => (strategy === 'NetworkFirst' ? {} : { tag: '@table' });
 
 for (const [worker, strategies] of Object.entries(WORKERS)) {
