@@ -86,7 +86,9 @@ const settled = (headers: Hit['headers']) =>
   headers.filter(([name]) => name.toLowerCase() !== 'priority').toSorted(([a], [b]) => a.localeCompare(b));
 
 /** What the server saw and what the page saw, under one worker. */
-async function observe(browser: Browser, site: Site, worker: string) {
+async function observe(browser: Browser, given: Site, worker: string) {
+  // In WebKit workers are kept apart by the host only.
+  const site = engineOf(browser) === 'webkit' ? { ...given, url: given.url.replace('//', `//${worker}-`) } : given;
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(site.url);
