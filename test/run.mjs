@@ -14,6 +14,8 @@ const browserReport = 'node_modules/.cache/playwright.json';
 const load = async (path) => (await runnerImport(`${root}${path}`, { configFile: false, logLevel: 'error' })).module;
 
 process.env.PATH = `${root}node_modules/.bin${delimiter}${process.env.PATH}`;
+// What Vite sets in this process, NODE_ENV among it, is not the commands' to know.
+const env = { ...process.env };
 const total = { passed: 0, failed: 0, skipped: 0 };
 const faults = [];
 
@@ -132,7 +134,7 @@ function fault(line) {
 function run(command, { capture = false } = {}) {
   return new Promise((resolve, reject) => {
     const output = capture ? 'pipe' : 'inherit';
-    const child = spawn(command, { cwd: root, shell: true, stdio: ['ignore', output, output] });
+    const child = spawn(command, { cwd: root, env, shell: true, stdio: ['ignore', output, output] });
     const printed = [];
     child.stdout?.on('data', (data) => printed.push(data));
     child.stderr?.on('data', (data) => printed.push(data));
