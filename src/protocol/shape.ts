@@ -1,4 +1,7 @@
-/** The fields a message must have, by the name `typeof` has for what they hold; a number is finite. More fields are a newer version's. */
+/**
+ * The fields a message must have, by the name `typeof` has for what they hold; a number is finite. More fields are a newer
+ * version's.
+ */
 export type Shape = Readonly<Record<string, 'string' | 'number' | 'object'>>;
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -1,60 +1,26 @@
+const BOTH = [
+  'bodies',
+  'calls',
+  'connect',
+  'csp',
+  'fetch',
+  'first-try',
+  'mirrors',
+  'navigation',
+  'outbox',
+  'outbox-answers',
+  'pass-through',
+  'retries',
+  'views',
+] as const;
+
 /** The files of test/browser that `npm test` runs in the engines that Playwright cannot drive. */
-export const BROUGHT = {
-  firefox: [
-    'bodies',
-    'calls',
-    'connect',
-    'csp',
-    'fetch',
-    'first-try',
-    'mirrors',
-    'navigation',
-    'outbox',
-    'outbox-answers',
-    'pass-through',
-    'retries',
-    'views',
-  ],
-  webkit: [
-    'bodies',
-    'calls',
-    'connect',
-    'csp',
-    'fetch',
-    'first-try',
-    'mirrors',
-    'navigation',
-    'outbox',
-    'outbox-answers',
-    'pass-through',
-    'retries',
-    'security',
-    'views',
-  ],
-} as const;
+export const BROUGHT = { firefox: BOTH, webkit: [...BOTH, 'security'] } as const;
+
+const BOTH_LONG = ['budget', 'circuit', 'coverage', 'faults', 'hold', 'outbox-bodies', 'outbox-pages'] as const;
 
 /** Green there as well, and left to `npm run test:engines` for the time that they take. */
 export const GREEN = {
-  firefox: [
-    'budget',
-    'circuit',
-    'coverage',
-    'fail-open',
-    'faults',
-    'faults-of-state',
-    'hold',
-    'outbox-bodies',
-    'outbox-pages',
-  ],
-  webkit: [
-    'budget',
-    'circuit',
-    'coverage',
-    'faults',
-    'hold',
-    'matching',
-    'outbox-bodies',
-    'outbox-pages',
-    'outbox-storage',
-  ],
+  firefox: [...BOTH_LONG, 'fail-open', 'faults-of-state'],
+  webkit: [...BOTH_LONG, 'matching', 'outbox-storage'],
 } as const;
