@@ -35,7 +35,9 @@ test('a first-try success costs no transaction, no message, no clone and no exte
   expect(after.clones).toBeGreaterThanOrEqual(most / 2);
   expect(after.clones).toBeLessThanOrEqual(most);
   // When the worker was installed, and when the page said hello, which is noted.
-  expect(before).toMatchObject({ transactions: 2, messages: 0, clones: 0, waitUntils: 2 });
+  expect(before).toMatchObject({ transactions: 2, messages: 0, clones: 0 });
+  // One for each of the two, and one more where the hello came before the outbox had been looked into.
+  expect([2, 3]).toContain((before as { readonly waitUntils: number }).waitUntils);
 });
 
 /** One request of every kind that a page can make, under names that tell them apart at the server. */
