@@ -25,11 +25,11 @@ export async function land(
     /** Does an answer count only once its body is there, where the policy says so? @defaultValue false */
     readonly holds?: boolean;
     readonly now: () => number;
-    readonly classify: Classifier | undefined;
+    readonly classify?: Classifier | undefined;
     /** Told before anybody looks at the answer, which may take its time. */
-    readonly onHeaders: () => void;
+    readonly onHeaders?: () => void;
     /** Is it ours that it has failed? Then there is nothing to judge. */
-    readonly isCalledOff: () => boolean;
+    readonly isCalledOff?: () => boolean;
   },
 ): Promise<Landing> {
   let response: Response;
@@ -38,10 +38,10 @@ export async function land(
     if (holds && policy.holdBody && !isListed(response.status, policy)) await held(response, policy.holdBody);
   } catch (error) {
     const outcome = { kind: 'network-error' } as const;
-    return { attempt, outcome: classify && !isCalledOff() ? await judged(outcome, { error }) : outcome, error };
+    return { attempt, outcome: classify && !isCalledOff?.() ? await judged(outcome, { error }) : outcome, error };
   }
   try {
-    onHeaders();
+    onHeaders?.();
     const { status } = response;
     const { verdict } = classify ? await judged({ kind: 'response', status }, { response }) : {};
     return { attempt, outcome: toOutcome(response, verdict, policy, now), response };

@@ -19,7 +19,7 @@ export interface Call {
   readonly policy: RetryPolicy;
   readonly group: string;
   /** An answer that the browser has asked for already (navigation preload): attempt 1, unless it resolves to nothing. */
-  readonly first?: Promise<Response | undefined>;
+  readonly first?: Promise<Response | undefined> | undefined;
   /** The browser is asking for it already, and gives what it gets to attempt 1: that one is neither held nor refused. */
   readonly raced?: boolean;
   /** Attempts that count as made before the first. @defaultValue 0 */
@@ -27,17 +27,17 @@ export interface Call {
   /** May the answer be a stream of ours? Not where such a one may end early without a word. @defaultValue it may */
   readonly streams?: boolean;
   /** Ends it: nothing further is sent, and the answer is the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Has whoever asked gone away? Asked before each further attempt. @defaultValue nobody goes */
-  readonly isGone?: () => Promise<boolean>;
+  readonly isGone?: (() => Promise<boolean>) | undefined;
   /** May this origin be asked in place of the page's own choice? @defaultValue every one may */
   readonly mayAsk?: (origin: string) => boolean;
   /** Is a device that is offline waited for? @defaultValue true */
   readonly waitsOffline?: boolean;
   /** What the user's own function says of an attempt. */
-  readonly classify?: Classifier;
+  readonly classify?: Classifier | undefined;
   /** The longest that all of it may take now, whatever the policy says. @defaultValue as long as that says */
-  readonly ceilingMs?: () => number;
+  readonly ceilingMs?: (() => number) | undefined;
   /** The most attempts that it may have now, whatever the policy says. @defaultValue as many as that says */
   readonly mostAttempts?: () => number;
   /** Told each step that a user can notice. Never throws. */

@@ -13,7 +13,7 @@ export type As = 'probe' | 'released';
 /** What the attempts of one request say about the servers they went to, told to everybody else. */
 export interface Evidence {
   /** An attempt goes out. `passing`: through a hold, which a good answer then ends. */
-  launched(attempt: number, target: Target, how: { readonly as: As | undefined; readonly passing: boolean }): void;
+  launched(attempt: number, target: Target, how: Launch): void;
   targetOf(attempt: number): Target;
   /** An attempt has come to something: for or against its server. */
   landed(landing: Landing, final: boolean): void;
@@ -32,8 +32,9 @@ export interface Evidence {
 }
 
 interface Launch {
+  /** Wall clock. */
   readonly launchedAt: number;
-  readonly as?: As;
+  readonly as?: As | undefined;
   readonly passing: boolean;
 }
 
@@ -45,7 +46,7 @@ export function createEvidence(
   { book, parking, guards, ports, device, onSuccess }: Engine,
 ): Evidence {
   const targets = new Map<number, Target>();
-  /** Attempts that have not testified yet. All instants are of the wall clock. */
+  /** Attempts that have not testified yet. */
   const launches = new Map<number, Launch>();
   let lastLaunchedAt = 0;
   /** Its place among the probes, if it is one. */
@@ -100,10 +101,10 @@ export function createEvidence(
   }
 
   return {
-    launched(attempt, target, { as, passing }) {
-      lastLaunchedAt = ports.now();
+    launched(attempt, target, launch) {
+      lastLaunchedAt = launch.launchedAt;
       targets.set(attempt, target);
-      launches.set(attempt, { launchedAt: lastLaunchedAt, passing, ...(as === undefined ? {} : { as }) });
+      launches.set(attempt, launch);
     },
     targetOf,
     landed: (landing, final) => testify(landing.attempt, () => verdictOn(landing, final)),

@@ -8,15 +8,16 @@ const POLLING = /[?&](transport=(long-?)?polling(&|$)|id=[^&]+&_=\d{13}$)/i;
 
 /** Reads a request once, before anything is sent. Nothing here consumes or changes it. */
 export function toFacts(request: Request, url: URL, ownOrigin: string): RequestFacts {
-  const { method, mode, headers, referrer } = request;
+  const { method, mode, headers, referrer, keepalive } = request;
+  const { origin, pathname, protocol, search } = url;
   const read = method === 'GET' || method === 'HEAD';
   return {
     method,
-    url: url.origin + url.pathname,
-    protocol: url.protocol,
-    origin: url.origin,
-    path: url.pathname,
-    sameOrigin: url.origin === ownOrigin,
+    url: origin + pathname,
+    protocol,
+    origin,
+    path: pathname,
+    sameOrigin: origin === ownOrigin,
     navigation: mode === 'navigate',
     mode,
     // Some servers' runtimes have no such thing.
@@ -28,11 +29,11 @@ export function toFacts(request: Request, url: URL, ownOrigin: string): RequestF
     range: headers.has('Range'),
     // `undefined` in Firefox, where only the method tells. And not asked of one with `keepalive`: from then on WebKit takes its
     // body for a stream, refuses to send it, original and clone, and the request is lost.
-    hasBody: !read && (request.keepalive || request.body !== null),
+    hasBody: !read && (keepalive || request.body !== null),
     choosy: Boolean(request.integrity) || request.redirect === 'error',
     sameReferrer: !/^https?:/.test(referrer) || referrer.startsWith(`${ownOrigin}/`),
-    polling: POLLING.test(url.search),
-    keepalive: request.keepalive,
+    polling: POLLING.test(search),
+    keepalive,
     // Chromium only.
     reloaded: (request as { isReloadNavigation?: boolean }).isReloadNavigation === true,
   };

@@ -7,6 +7,10 @@ import type { Place } from './parking.js';
 export interface Flights {
   launched: number;
   readonly inFlight: Map<number, Promise<Landing>>;
+  /** Attempts whose headers have come and whose answer is being looked at. */
+  readonly answered: Set<number>;
+  /** The attempts up to this one are overdue: their answers are welcome, but nobody counts on them. */
+  overdueUpTo: number;
   /** Attempts that can be called off: those that had to be sent with an init anyway. */
   readonly controllers: Map<number, AbortController>;
   /** The attempt that was sent last, noted before anything else can fail. */
@@ -23,17 +27,37 @@ export interface Flights {
   place: Place | undefined;
 }
 
-export const createFlights = (): Flights => ({
-  launched: 0,
-  inFlight: new Map(),
+/** `first`: an attempt that is under way already. */
+export const createFlights = (first?: Promise<Landing>): Flights => ({
+  launched: first ? 1 : 0,
+  inFlight: new Map(first && [[1, first]]),
+  answered: new Set(),
+  overdueUpTo: 0,
   controllers: new Map(),
-  latest: undefined,
+  latest: first,
   response: undefined,
   kept: undefined,
   failure: undefined,
   body: undefined,
   place: undefined,
 });
+
+/** How many are under way that may well bring an answer. */
+export const hopes = ({ inFlight, overdueUpTo }: Flights): number =>
+  [...inFlight.keys()].filter((attempt) => attempt > overdueUpTo).length;
+
+/** Has an answer begun that is still being looked at? Then no clock runs. */
+export const looksAt = ({ inFlight, answered }: Flights): boolean =>
+  [...inFlight.keys()].some((attempt) => answered.has(attempt));
+
+/** Calls off what is overdue: it has had its time, and that of the wait. */
+export function cutOff({ inFlight, controllers, overdueUpTo }: Flights): void {
+  for (const attempt of inFlight.keys()) {
+    if (attempt > overdueUpTo) continue;
+    inFlight.delete(attempt);
+    controllers.get(attempt)?.abort();
+  }
+}
 
 /** An answer whose body is all there, or all to come. */
 export function wholeAnswer({ response, kept }: Flights): Response | undefined {

@@ -35,6 +35,8 @@ export interface OriginBook {
   loading(limitMs?: number): Promise<void> | undefined;
   /** What is known now; a new record if that is nothing. */
   look(key: OriginKey): OriginRecord;
+  /** Is nothing known, though what is stored is here? A success is not worth recording then. */
+  isNew(key: OriginKey): boolean;
   affords(key: OriginKey, cost: number): boolean;
   record(key: OriginKey, event: OriginEvent): void;
   /** Takes over what another worker has found out: the later hold and the later state of the circuit. */
@@ -283,6 +285,7 @@ export function createOriginBook(
       noticeSetBack();
       return records.get(idOf(key)) ?? fresh(key, ports.now());
     },
+    isNew: (key) => loading === undefined && budget.kind !== 'windowed' && !records.has(idOf(key)),
     record: note,
     merge(value) {
       const theirs = reviveRecord(value, ports.now(), guards);

@@ -40,3 +40,12 @@ export function wakeAt(phase: Phase): number | undefined {
       return undefined;
   }
 }
+
+/** Is nothing hoped for, but something to come? */
+export const waits = ({ kind }: Phase): boolean => kind !== 'flying' && kind !== 'stopped';
+
+export type LongPhase = Phase & { kind: 'waiting' | 'held' };
+export const isLong = (phase: Phase): phase is LongPhase => phase.kind === 'waiting' || phase.kind === 'held';
+
+/** May somebody end this wait? Once, so that whoever is woken again and again still goes. */
+export const isOurs = (phase: Phase): boolean => phase.kind === 'offline' || (phase.kind === 'waiting' && !phase.woken);

@@ -1,4 +1,4 @@
-import { admit, isParked, refusal } from '../policy/admit.js';
+import { isParked, refusal } from '../policy/admit.js';
 import { costOf } from '../policy/budget.js';
 import { attemptsAllowed, circuitState, mayProbe, probeAt } from '../policy/circuit.js';
 import { deadlineAt, startsInTime } from '../policy/deadline.js';
@@ -12,23 +12,29 @@ import { isThrottled } from '../policy/outcome.js';
 import { rateLimitWaitMs } from '../policy/rate-limit.js';
 import { mayRace } from '../policy/replay.js';
 import type { WaitCause } from '../protocol/index.js';
+import { createAim } from './aim.js';
 import { isInVain } from './asker.js';
 import { type Landing, land } from './attempt.js';
 import { keepBody } from './body.js';
 import type { Call, Engine } from './call.js';
-import { steadyClock } from './clock.js';
+import { runClock } from './clock.js';
 import { cancelBody, discard } from './discard.js';
 import { type As, createEvidence, isUnfixable, saysNothing } from './evidence.js';
-import { type Flights, keep, type Result, wholeAnswer } from './flights.js';
+import { cutOff, type Flights, hopes, keep, looksAt, type Result, wholeAnswer } from './flights.js';
+import type { HeadStart } from './head-start.js';
 import { nextLanding } from './next-landing.js';
 import type { Place } from './parking.js';
-import { type Phase, wakeAt } from './phase.js';
+import { createPayments } from './payments.js';
+import { isLong, isOurs, type LongPhase, type Phase, waits, wakeAt } from './phase.js';
 import { refuse } from './refusal.js';
 import { createSender } from './send.js';
 import { type Target, targetsOf } from './target.js';
 
-/** Sends a request as often as its policy allows until an answer is final. Throws only if the engine itself fails. */
-export async function run(call: Call, flights: Flights, engine: Engine): Promise<Result> {
+/**
+ * Sends a request as often as its policy allows until an answer is final. `first`: its first attempt, where that is under
+ * way already. Throws only if the engine itself fails.
+ */
+export async function run(call: Call, flights: Flights, engine: Engine, first?: HeadStart): Promise<Result> {
   const { request, facts } = call;
   const { ports, book, races, hedging, guards } = engine;
   const targets = targetsOf(call);
@@ -36,25 +42,20 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     targets.length === 1 ? call.policy : { ...call.policy, attempts: attemptsOver(call.policy, targets.length) };
   const sender = createSender(call, flights, engine);
   const evidence = createEvidence(call, flights, engine);
-  const now = steadyClock(ports);
-  const startedAt = now();
+  const clock = runClock(ports, first?.startedAt);
+  const { now } = clock;
+  const startedAt = first?.startedAt.wall ?? now();
   /** Moves while a page keeps the worker alive. */
   const deadline = (): number => deadlineAt(startedAt, Math.min(policy.totalMs, call.ceilingMs?.() ?? policy.totalMs));
   const hedges = policy.hedge && mayHedge(facts) && !ports.savesData() ? policy.hedge : undefined;
-  /** The server that the next attempt goes to. */
-  let target: Target = targets[0];
-  /** What attempts were paid for, and out of whose budget. */
-  const paid = new Map<number, { readonly cost: number; readonly target: Target }>();
+  const aim = createAim(targets, facts.path, { policy, clock, deadline }, engine);
+  const payments = createPayments(aim, engine);
   /** Attempts that count against the limit: those that failed while the device was offline do not. */
   let counted = call.spent ?? 0;
   /** How often an attempt has failed by each status or cause: some allow fewer retries than others. */
   const failures = new Map<number | string, number>();
   /** Has the last of them failed by something that says nothing about the server? */
   let unfixable = false;
-  /** The attempts up to this one are overdue: their answers are welcome, but nobody counts on them. */
-  let overdueUpTo = 0;
-  /** Attempts whose headers have come and whose answer is being looked at. */
-  const answered = new Set<number>();
   let firstStartedAt = startedAt;
   let lastStartedAt = startedAt;
   let previousDelayMs: number | undefined;
@@ -63,48 +64,21 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   let waitingFor: WaitCause | undefined;
   /** This request goes through a hold, because it has less time than that lasts: no retries. */
   let passing = false;
-  /** When the price of the next attempt was paid (wall clock). */
-  let reservedAt = ports.now();
-
-  // What is shared with others is told in wall clock, what this request waits for in a clock that is never set back.
-  const toWall = (at: number): number => at - now() + ports.now();
-  const fromWall = (at: number): number => at - ports.now() + now();
-
-  const admission = ({ key }: Target = target) =>
-    admit(book.look(key), facts.path, { now: ports.now(), deadline: toWall(deadline()), policy });
-
-  /** May a server that is one of several find out whether it is back? Others stand in for it, so nobody else would. */
-  const mayTry = ({ key }: Target): boolean =>
-    targets.length > 1 && mayProbe(book.look(key).circuit, ports.now(), guards.circuit);
-
-  /** The state of a circuit, as far as it keeps this request away. */
-  const stateOf = (other: Target) =>
-    mayTry(other) ? 'closed' : circuitState(book.look(other.key).circuit, ports.now());
-
-  /** Would this server be asked at once? */
-  const isFree = (other: Target): boolean =>
-    stateOf(other) === 'closed' && admission(other).do === 'go' && (other.notBefore ?? 0) <= now();
-
-  /** The next server in turn; one that would not be asked at once is passed over, which costs no attempt. */
-  function nextTarget(): Target {
-    const at = targets.indexOf(target);
-    return [...targets.slice(at + 1), ...targets.slice(0, at)].find(isFree) ?? target;
-  }
 
   /** Starts an attempt unless the server has asked for time; `cost` is what it was paid for. */
   function start(cost?: number, as?: As): Phase {
     const refuses = policy.circuit === 'reject' && flights.launched === 0 && as === undefined;
-    const refused = refuses ? refusal(book.look(target.key), ports.now(), guards) : 'none';
+    const refused = refuses ? refusal(book.look(aim.target.key), ports.now(), guards) : 'none';
     if (refused === 'refuse') return refuseNow();
-    const admitted = admission();
+    const admitted = aim.admission();
     if (refused === 'probe' && admitted.do !== 'wait') {
       // One attempt is all that a probe has.
       passing = true;
-      evidence.takePlace(target);
+      evidence.takePlace(aim.target);
       return launch({ cost, as: 'probe' });
     }
-    if (as === undefined && refused === 'none' && admitted.do === 'go' && mayTry(target)) {
-      evidence.takePlace(target);
+    if (as === undefined && refused === 'none' && admitted.do === 'go' && aim.mayTry()) {
+      evidence.takePlace(aim.target);
       return launch({ cost, as: 'probe' });
     }
     if (admitted.do === 'go' || (admitted.do === 'pass-through' && flights.launched === 0)) {
@@ -113,24 +87,24 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     }
     if (admitted.do === 'wait') {
       wait('hold');
-      return { kind: 'held', until: fromWall(admitted.until), spread: false, cost, as };
+      return { kind: 'held', until: clock.fromWall(admitted.until), spread: false, cost, as };
     }
-    refund(cost);
-    evidence.handOn(as, target);
+    payments.refund(cost);
+    evidence.handOn(as, aim.target);
     return { kind: 'stopped', reason: 'hold' };
   }
 
   /** Answered without being sent. */
   function refuseNow(): Phase {
-    const { circuit } = book.look(target.key);
-    flights.response = refuse(target.key.origin, probeAt(circuit, guards.circuit) - ports.now());
+    const { circuit } = book.look(aim.target.key);
+    flights.response = refuse(aim.target.key.origin, probeAt(circuit, guards.circuit) - ports.now());
     return { kind: 'stopped', reason: 'circuit' };
   }
 
   /** The time that the server asked for is over, or it has asked for more. One goes at once, the others spread. */
   function endOfHold(phase: Phase & { kind: 'held' }): Phase {
-    if (admission().do !== 'go') return start(phase.cost, phase.as);
-    if (!phase.spread && !engine.parking.isFirstAfter(target.key, toWall(phase.until))) {
+    if (aim.admission().do !== 'go') return start(phase.cost, phase.as);
+    if (!phase.spread && !engine.parking.isFirstAfter(aim.target.key, clock.toWall(phase.until))) {
       const spreadMs = ports.random() * Math.min(HOLD_SPREAD_MS, Math.max(0, deadline() - now() - 1));
       return { ...phase, until: now() + spreadMs, spread: true };
     }
@@ -140,7 +114,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   function park(): Phase {
     flights.place?.leave();
-    flights.place = engine.parking.park(target.key);
+    flights.place = engine.parking.park(aim.target.key);
     wait('circuit');
     return look(flights.place);
   }
@@ -149,22 +123,22 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   function look(place: Place): Phase {
     const at = ports.now();
     const called = place.take() === 'go';
-    const { circuit } = book.look(target.key);
+    const { circuit } = book.look(aim.target.key);
     const inTime = startsInTime(now(), deadline());
     const probes = inTime && !called && mayProbe(circuit, at, guards.circuit);
-    if (probes) evidence.takePlace(target);
+    if (probes) evidence.takePlace(aim.target);
     if (inTime && (called || probes || circuitState(circuit, at) === 'closed')) {
       if (!called) place.leave();
       release('circuit');
       return start(undefined, called ? 'released' : probes ? 'probe' : undefined);
     }
-    if (!inTime || circuit.openUntil >= toWall(deadline())) {
+    if (!inTime || circuit.openUntil >= clock.toWall(deadline())) {
       place.leave();
       // Whoever is called too late hands the call on.
-      if (called) evidence.handOn('released', target);
+      if (called) evidence.handOn('released', aim.target);
       return { kind: 'stopped', reason: 'circuit' };
     }
-    const next = fromWall(probeAt(circuit, guards.circuit));
+    const next = clock.fromWall(probeAt(circuit, guards.circuit));
     return { kind: 'parked', place, lookAt: Math.min(deadline(), next) };
   }
 
@@ -181,67 +155,64 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   function launch({ cost, as, preload, hedge = false, disproves = false }: Launch): Phase {
     const attempt = flights.launched + 1;
-    if (attempt === 1) begin();
-    if (sender.cutsOff) cutOff();
+    if (attempt === 1) prepare();
+    if (sender.cutsOff) cutOff(flights);
     lastStartedAt = now();
     if (attempt === 1) firstStartedAt = lastStartedAt;
     counted += 1;
-    evidence.launched(attempt, target, { as, passing: disproves });
+    evidence.launched(attempt, aim.target, { launchedAt: ports.now(), as, passing: disproves });
     const sent = preload
       ? preload.then((first) => first ?? ports.fetch(request))
-      : sender.send(target, counted >= policy.attempts);
+      : sender.send(aim.target, counted >= policy.attempts);
     flights.latest = land(attempt, sent, {
       policy,
       holds: request.method !== 'HEAD',
       now: ports.now,
       classify: call.classify,
-      onHeaders: () => answered.add(attempt),
+      onHeaders: () => flights.answered.add(attempt),
       isCalledOff: () => flights.controllers.get(attempt)?.signal.aborted === true,
     });
     flights.launched = attempt;
-    if (cost !== undefined) paid.set(attempt, { cost, target });
+    payments.spend(attempt, cost);
     flights.inFlight.set(attempt, flights.latest);
     call.tell({ type: 'attempt', ...(hedge ? { hedge } : {}) });
+    return flying(as);
+  }
+
+  /** Goes on with an attempt that is under way. */
+  function adopt({ startedAt: { wall } }: HeadStart): Phase {
+    counted += 1;
+    evidence.launched(1, aim.target, { launchedAt: wall, passing: false });
+    return flying();
+  }
+
+  function flying(as?: As): Phase {
     const alone = as !== undefined || passing;
-    const hedgeMs = hedges && !alone ? hedging.afterMs(target.key, hedges) : undefined;
+    const hedgeMs = hedges && !alone ? hedging.afterMs(aim.target.key, hedges) : undefined;
     if (!overtakes() && as !== 'probe') return { kind: 'flying' };
-    const overtakeAt = now() + policy.attemptTimeoutMs;
-    const hedgeAt = hedgeMs === undefined ? undefined : now() + hedgeMs;
+    const overtakeAt = lastStartedAt + policy.attemptTimeoutMs;
+    const hedgeAt = hedgeMs === undefined ? undefined : lastStartedAt + hedgeMs;
     return { kind: 'flying', overtakeAt, hedgeAt: hedgeAt !== undefined && hedgeAt < overtakeAt ? hedgeAt : undefined };
   }
 
   /** Not before something is sent: a body that turns out to be too large is not kept for an attempt to come. */
-  function begin(): void {
+  function prepare(): void {
     if (facts.hasBody) flights.body = keepBody(request, policy.maxReplayBytes, engine.ledger, ports);
-    if (guards.budget.kind === 'windowed') book.record(target.key, { kind: 'request-began', at: ports.now() });
-    if (hedges) hedging.began(target.key);
+    if (guards.budget.kind === 'windowed') book.record(aim.target.key, { kind: 'request-began', at: ports.now() });
+    if (hedges) hedging.began(aim.target.key);
   }
 
   const overtakes = (): boolean => (mayRace(facts) || sender.cutsOff) && counted < policy.attempts && !passing;
 
-  /** What is overdue has had its time, and that of the wait. */
-  function cutOff(): void {
-    for (const attempt of flights.inFlight.keys()) {
-      if (attempt > overdueUpTo) continue;
-      flights.inFlight.delete(attempt);
-      flights.controllers.get(attempt)?.abort();
-    }
-  }
-
-  /** How many are under way that may well bring an answer. */
-  const hopes = (): number => [...flights.inFlight.keys()].filter((attempt) => attempt > overdueUpTo).length;
-
-  /** Has an answer begun that is still being looked at? Then no clock runs. */
-  const looksAt = (): boolean => [...flights.inFlight.keys()].some((attempt) => answered.has(attempt));
-
   const parks = (record: OriginRecord, at: number): boolean =>
-    isParked(record, { now: at, deadline: toWall(deadline()), policy, guards });
+    isParked(record, { now: at, deadline: clock.toWall(deadline()), policy, guards });
 
   /** What follows an attempt that failed or is overdue; a retry is paid for. Moves on to the next server if there is one. */
   async function decide(outcome: Outcome, failed: Target): Promise<{ decision: NextStep; cost: number }> {
     // A retry waits anyway: what it may cost is decided by what is stored, however long that takes to read.
     await loadedInTime();
-    if (failed === target && rotates(outcome, policy)) target = nextTarget();
+    if (failed === aim.target && rotates(outcome, policy)) aim.moveOn();
+    const { target } = aim;
     const replayable = (await flights.body?.isReplayable()) !== false && sender.canPass(target);
     // Whoever reloads asks anew, and has waited already.
     const cost = facts.reloaded ? 0 : costOf(isThrottled(outcome), guards.budget);
@@ -263,8 +234,8 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       deadline: deadline(),
       replayable,
       circuit: {
-        state: stateOf(target),
-        parked: stateOf(target) !== 'closed' && parks(record, at),
+        state: aim.circuitState(),
+        parked: aim.circuitState() !== 'closed' && parks(record, at),
         attempts: attemptsAllowed(circuit, attempts, guards.circuit),
       },
       online: ports.isOnline(),
@@ -278,7 +249,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       counted -= 1;
     }
     // At once: others decide meanwhile.
-    if (decision.do === 'retry') reserve(cost);
+    if (decision.do === 'retry') payments.reserve(cost);
     return { decision, cost };
   }
 
@@ -287,7 +258,8 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     const { decision, cost } = await decide(outcome, failed);
     switch (decision.do) {
       case 'give-up':
-        if (decision.reason === 'budget' && book.noticesExhaustion(target.key)) call.tell({ type: 'budget-exhausted' });
+        if (decision.reason === 'budget' && book.noticesExhaustion(aim.target.key))
+          call.tell({ type: 'budget-exhausted' });
         return { kind: 'stopped', reason: decision.reason };
       case 'wait-online':
         if (call.waitsOffline === false) return { kind: 'stopped', reason: 'offline' };
@@ -310,9 +282,10 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   /** One of several has failed: another takes its place at once, unless waiting is called for. Then the others are waited for. */
   async function replace(outcome: Outcome, failed: Target, phase: Phase): Promise<Phase> {
     const { decision, cost } = await decide(outcome, failed);
-    const goes = decision.do === 'retry' && decision.by === 'backoff' && admission().do === 'go' && !looksAt();
+    const goes =
+      decision.do === 'retry' && decision.by === 'backoff' && aim.admission().do === 'go' && !looksAt(flights);
     if (goes) tellOfRetry(outcome, { ...decision, delayMs: 0 });
-    else if (decision.do === 'retry') refund(cost);
+    else if (decision.do === 'retry') payments.refund(cost);
     // At once: what lands while a connection is freed may be the answer.
     const next = goes ? launch({ cost }) : phase;
     await freeConnection();
@@ -330,7 +303,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   function tellOfRetry(outcome: Outcome, decision: NextStep & { do: 'retry' }): void {
     troubled = true;
-    const { mirror, key } = target;
+    const { mirror, key } = aim.target;
     call.tell({
       type: 'retry-scheduled',
       attempt: counted,
@@ -342,23 +315,23 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   /** No answer yet: one more beside it, if it does no harm. */
   function hedge(phase: Phase & { kind: 'flying' }, { max }: { readonly max: number }): Phase {
-    const { key } = target;
+    const { key } = aim.target;
     const { circuit } = book.look(key);
     const cost = costOf(false, guards.budget);
     const may =
       counted < attemptsAllowed(circuit, policy.attempts, guards.circuit) &&
-      hopes() <= max &&
-      !looksAt() &&
+      hopes(flights) <= max &&
+      !looksAt(flights) &&
       circuitState(circuit, ports.now()) === 'closed' &&
-      admission().do === 'go' &&
-      (target.notBefore ?? 0) <= now() &&
+      aim.admission().do === 'go' &&
+      (aim.target.notBefore ?? 0) <= now() &&
       startsInTime(now(), deadline()) &&
       ports.isOnline() &&
       // What is stored may be less than what is remembered here.
       book.loading() === undefined &&
       book.affords(key, cost);
     if (!may || !hedging.take(key, ports.now())) return { ...phase, hedgeAt: undefined };
-    reserve(cost);
+    payments.reserve(cost);
     troubled = true;
     call.tell({ type: 'hedge-launched', attempt: counted + 1 });
     return launch({ cost, hedge: true });
@@ -388,7 +361,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     engine.device.changed(ports.now());
     book.backOnline();
     release('offline');
-    const until = Math.max(target.notBefore ?? 0, now() + ports.random() * Math.min(ONLINE_SPREAD_MS, leftMs));
+    const until = Math.max(aim.target.notBefore ?? 0, now() + ports.random() * Math.min(ONLINE_SPREAD_MS, leftMs));
     if (until > deadline()) return { kind: 'stopped', reason: 'retry-after' };
     return { kind: 'waiting', until, cost: 0 };
   }
@@ -396,7 +369,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
   /** The newest attempt is overdue: the next may start beside it, if not too many of this origin are overtaken. */
   async function overtake(): Promise<Phase> {
     const newest = flights.launched;
-    if (looksAt()) return { kind: 'flying' };
+    if (looksAt(flights)) return { kind: 'flying' };
     if (!overtakes()) {
       // A probe that does not answer has found out enough.
       evidence.overdue(newest);
@@ -411,7 +384,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     try {
       const stuck = Promise.all(flights.inFlight.values());
       for (const attempt of flights.inFlight.keys()) evidence.overdue(attempt);
-      overdueUpTo = newest;
+      flights.overdueUpTo = newest;
       const timeout = { kind: 'timeout', afterMs: policy.attemptTimeoutMs } as const;
       const verdict = await call.classify?.(timeout, newest, {});
       failedBy(timeout);
@@ -431,7 +404,7 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   /** When something is to be done, if no attempt lands before. */
   const dueAt = (phase: Phase): number =>
-    Math.min(wakeAt(phase) ?? NEVER, policy.hardTotal && !looksAt() ? deadline() : NEVER);
+    Math.min(wakeAt(phase) ?? NEVER, policy.hardTotal && !looksAt(flights) ? deadline() : NEVER);
 
   /** A wait is looked at every now and then: is there still somebody who waits, and who keeps the worker alive? */
   const lookAt = (phase: Phase): number =>
@@ -439,16 +412,16 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   /** No further attempt will start: what was paid for and called for is given back. */
   function letGo(phase: Phase): void {
-    if (phase.kind === 'waiting' || phase.kind === 'held') refund(phase.cost);
-    if (phase.kind === 'held') evidence.handOn(phase.as, target);
-    if (phase.kind === 'parked' && phase.place.take() === 'go') evidence.handOn('released', target);
+    if (phase.kind === 'waiting' || phase.kind === 'held') payments.refund(phase.cost);
+    if (phase.kind === 'held') evidence.handOn(phase.as, aim.target);
+    if (phase.kind === 'parked' && phase.place.take() === 'go') evidence.handOn('released', aim.target);
     evidence.letGo();
   }
 
   /** Nobody keeps the worker alive for as long as this wait would take. */
   function endWait(phase: LongPhase): Phase {
-    refund(phase.cost);
-    if (phase.kind === 'held') evidence.handOn(phase.as, target);
+    payments.refund(phase.cost);
+    if (phase.kind === 'held') evidence.handOn(phase.as, aim.target);
     return { kind: 'stopped', reason: 'deadline' };
   }
 
@@ -459,21 +432,11 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     if (troubled) call.tell({ type: 'gave-up', attempts: counted, status: flights.response?.status, reason });
   }
 
-  function reserve(cost: number): void {
-    reservedAt = ports.now();
-    book.record(target.key, { kind: 'retry-reserved', at: reservedAt, cost });
-  }
-
-  function refund(cost: number | undefined, { key } = target, launched = false): void {
-    if (cost) book.record(key, { kind: 'retry-refunded', at: ports.now(), cost, launched, reservedAt });
-  }
-
   function deliver(landing: Landing & { response: Response }, phase: Phase): Result {
-    const payment = paid.get(landing.attempt);
     const { key } = evidence.targetOf(landing.attempt);
-    refund(payment?.cost, payment?.target, true);
+    payments.giveBack(landing.attempt);
     evidence.letGo();
-    if (phase.kind === 'waiting' || phase.kind === 'held') refund(phase.cost);
+    if (phase.kind === 'waiting' || phase.kind === 'held') payments.refund(phase.cost);
     if (flights.launched === 1 && !saysNothing(landing, facts)) {
       book.record(key, { kind: 'first-try-succeeded', at: ports.now() });
     }
@@ -495,21 +458,29 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     return { error: flights.failure ? flights.failure.error : nothing() };
   }
 
-  // Only at the worker's start; a warm worker sends at once.
-  const loading = book.loading(policy.circuit === 'reject' ? REJECT_LOAD_MS : LOAD_MS);
-  if (loading && !call.raced) await loading;
-  if (call.signal?.aborted) return { error: call.signal.reason };
-  const preload = call.first && (await isUnderWay(call.first)) ? call.first : undefined;
-  const sentAlready = preload !== undefined || call.raced === true;
-  if (targets.length > 1 && !sentAlready && !isFree(target)) target = nextTarget();
-  // What the browser has sent already is not held back.
-  for (let phase = sentAlready ? launch({ preload }) : start(); ; ) {
+  /** The first attempt, at once or as soon as it may go; or the reason of whoever has called it off meanwhile. */
+  async function begin(): Promise<Phase | Result> {
+    if (first) return adopt(first);
+    // Only at the worker's start; a warm worker sends at once.
+    const loading = book.loading(policy.circuit === 'reject' ? REJECT_LOAD_MS : LOAD_MS);
+    if (loading && !call.raced) await loading;
+    if (call.signal?.aborted) return { error: call.signal.reason };
+    const preload = call.first && (await isUnderWay(call.first)) ? call.first : undefined;
+    // What the browser has sent already is not held back.
+    if (preload || call.raced) return launch({ preload });
+    aim.avoidBusy();
+    return start();
+  }
+
+  const begun = await begin();
+  if (!('kind' in begun)) return begun;
+  for (let phase = begun; ; ) {
     if (call.signal?.aborted) {
       abandon(phase, 'aborted');
       return { error: call.signal.reason };
     }
     if (phase.kind === 'stopped' && flights.inFlight.size === 0) return giveUp(phase.reason);
-    const nap = isOurs(phase) ? engine.waker.enter(target.key.origin) : undefined;
+    const nap = isOurs(phase) ? engine.waker.enter(aim.target.key.origin) : undefined;
     let wokenMs: number | undefined;
     const woken = nap?.woken.then((ms) => {
       wokenMs = ms;
@@ -537,28 +508,12 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
       return { error: request.signal.reason };
     }
     if (landing !== undefined) {
-      const { attempt, outcome } = landing;
-      const from = evidence.targetOf(attempt);
-      keep(landing, flights);
-      // What has won the browser's own race is with the page already.
-      const has = 'response' in landing && call.raced === true && attempt === 1 && landing.response.ok;
-      const final = has || ('response' in landing && isFinal(outcome, facts, policy));
-      evidence.landed(landing, final);
-      if (hedges && 'response' in landing) hint(landing.response, from);
-      if (final) return deliver(landing, phase);
-      evidence.learn(outcome, from, now());
-      failedBy(outcome);
-      if (phase.kind === 'flying' && attempt > overdueUpTo) {
-        phase = hopes() > 0 ? await replace(outcome, from, phase) : await react(outcome, from);
-      } else if (phase.kind === 'waiting' && from === target && saysMore(outcome)) {
-        refund(phase.cost);
-        phase = await react(outcome, from);
-      } else if (phase.kind !== 'stopped') {
-        await freeConnection();
-      }
+      const next = await settle(landing, phase);
+      if (!('kind' in next)) return next;
+      phase = next;
     } else if (wokenMs !== undefined) {
       phase = hasten(phase, wokenMs);
-    } else if (policy.hardTotal && now() >= deadline() && !looksAt()) {
+    } else if (policy.hardTotal && now() >= deadline() && !looksAt(flights)) {
       // Whatever had no answer until now has failed, unless it never could have one.
       if (phase.kind !== 'offline') for (const late of flights.inFlight.keys()) evidence.overdue(late);
       letGo(phase);
@@ -578,9 +533,33 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
     }
   }
 
+  /** An attempt has come to something: the answer, or what follows. */
+  async function settle(landing: Landing, phase: Phase): Promise<Phase | Result> {
+    const { attempt, outcome } = landing;
+    const from = evidence.targetOf(attempt);
+    keep(landing, flights);
+    // What has won the browser's own race is with the page already.
+    const has = 'response' in landing && call.raced === true && attempt === 1 && landing.response.ok;
+    const final = has || ('response' in landing && isFinal(outcome, facts, policy));
+    evidence.landed(landing, final);
+    if (hedges && 'response' in landing) hint(landing.response, from);
+    if (final) return deliver(landing, phase);
+    evidence.learn(outcome, from, now());
+    failedBy(outcome);
+    if (phase.kind === 'flying' && attempt > flights.overdueUpTo) {
+      return hopes(flights) > 0 ? replace(outcome, from, phase) : react(outcome, from);
+    }
+    if (phase.kind === 'waiting' && from === aim.target && saysMore(outcome)) {
+      payments.refund(phase.cost);
+      return react(outcome, from);
+    }
+    if (phase.kind !== 'stopped') await freeConnection();
+    return phase;
+  }
+
   /** A wait that nobody has asked for but ourselves ends sooner: its next attempt starts in `delayMs`. */
   function hasten(phase: Phase, delayMs: number): Phase {
-    const at = Math.max(now() + delayMs, target.notBefore ?? 0);
+    const at = Math.max(now() + delayMs, aim.target.notBefore ?? 0);
     if (phase.kind === 'waiting') return { ...phase, until: Math.min(phase.until, at), woken: true };
     if (phase.kind !== 'offline') return phase;
     release('offline');
@@ -607,18 +586,18 @@ export async function run(call: Call, flights: Flights, engine: Engine): Promise
 
   function endOfWait({ cost }: Phase & { kind: 'waiting' }): Phase {
     // An answer that has begun is looked at before anything else is sent.
-    if (looksAt()) return { kind: 'waiting', until: now() + LOOK_AGAIN_MS, cost };
+    if (looksAt(flights)) return { kind: 'waiting', until: now() + LOOK_AGAIN_MS, cost };
     const at = ports.now();
-    const record = book.look(target.key);
+    const record = book.look(aim.target.key);
     // The circuit may have opened meanwhile: then nobody retries alone, and the price of it comes back.
-    if (stateOf(target) !== 'closed') {
-      refund(cost);
+    if (aim.circuitState() !== 'closed') {
+      payments.refund(cost);
       return parks(record, at) ? park() : { kind: 'stopped', reason: 'circuit' };
     }
     // A machine that slept through the deadline gets what there is; only if there is nothing, one more attempt.
     const nothing = !(wholeAnswer(flights) || flights.failure || flights.inFlight.size);
     if (startsInTime(now(), deadline()) || nothing) return start(cost);
-    refund(cost);
+    payments.refund(cost);
     return { kind: 'stopped', reason: 'deadline' };
   }
 }
@@ -635,15 +614,6 @@ interface Launch {
   /** It goes through a hold, which a good answer ends. */
   readonly disproves?: boolean;
 }
-
-/** Is nothing hoped for, but something to come? */
-const waits = ({ kind }: Phase): boolean => kind !== 'flying' && kind !== 'stopped';
-
-type LongPhase = Phase & { kind: 'waiting' | 'held' };
-const isLong = (phase: Phase): phase is LongPhase => phase.kind === 'waiting' || phase.kind === 'held';
-
-/** May somebody end this wait? Once, so that whoever is woken again and again still goes. */
-const isOurs = (phase: Phase): boolean => phase.kind === 'offline' || (phase.kind === 'waiting' && !phase.woken);
 
 const howOf = (outcome: Outcome): number | string => (outcome.kind === 'response' ? outcome.status : outcome.kind);
 

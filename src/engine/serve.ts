@@ -1,6 +1,7 @@
 import type { Call, Engine } from './call.js';
 import { cancelBody } from './discard.js';
 import { createFlights, type Flights, type Result, wholeAnswer } from './flights.js';
+import { type HeadStart, headStart } from './head-start.js';
 import { resumable } from './resume.js';
 import { run } from './run.js';
 
@@ -9,24 +10,35 @@ import { run } from './run.js';
  * would have given it. Rejects only with the network's own error.
  */
 export async function serve(call: Call, engine: Engine, onFault: (fault: unknown) => void): Promise<Response> {
-  const flights = createFlights();
+  const response = await answer(call, engine, onFault);
+  try {
+    return resumable(response, call, engine, (next, own) => serve(next, own, onFault));
+  } catch (fault) {
+    report(fault, onFault);
+    return response;
+  }
+}
+
+async function answer(call: Call, engine: Engine, onFault: (fault: unknown) => void): Promise<Response> {
+  let first: HeadStart | undefined;
+  let flights: Flights | undefined;
   let result: Result | undefined;
   try {
-    result = await run(call, flights, engine);
+    first = headStart(call, engine);
+    const good = first && (await first.answer());
+    if (good) return good;
+    flights = createFlights(first?.landing);
+    result = await run(call, flights, engine, first);
     for (const attempt of flights.inFlight.keys()) flights.controllers.get(attempt)?.abort();
   } catch (fault) {
     report(fault, onFault);
+    flights ??= createFlights(first?.landing);
     result = await salvage(call, flights, engine);
   } finally {
-    letGo(flights, result, onFault);
+    if (flights) letGo(flights, result, onFault);
   }
-  if (!('response' in result)) throw result.error;
-  try {
-    return resumable(result.response, call, engine, (next, own) => serve(next, own, onFault));
-  } catch (fault) {
-    report(fault, onFault);
-    return result.response;
-  }
+  if ('response' in result) return result.response;
+  throw result.error;
 }
 
 function report(fault: unknown, onFault: (fault: unknown) => void): void {

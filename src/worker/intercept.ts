@@ -116,29 +116,25 @@ export function createIntercept(around: Surroundings): Intercept {
         facts,
         policy,
         group,
-        ...(found?.classify && {
-          classify: createClassifier(found.classify, found.classifyBody, ports, onVerdict),
-        }),
-        ...(signal ? { signal } : {}),
+        classify: found?.classify && createClassifier(found.classify, found.classifyBody, ports, onVerdict),
+        signal: signal || undefined,
         mayAsk: (origin: string) => !csp.skips(request, new URL(origin + url.pathname)),
-        ...(policy.totalMs > MAX_TOTAL_MS && {
-          ceilingMs: () => pulse.ceilingMs(clientId, ports.now() - startedAt),
-        }),
+        ceilingMs: policy.totalMs > MAX_TOTAL_MS ? () => pulse.ceilingMs(clientId, ports.now() - startedAt) : undefined,
         // Never of a navigation: its page is not there before it is answered, and asking for it would never end.
-        ...(clientId === '' || facts.navigation ? {} : { isGone: async () => !(await scope.clients.get(clientId)) }),
+        isGone: clientId === '' || facts.navigation ? undefined : async () => !(await scope.clients.get(clientId)),
         waitsOffline: !offlinePage,
         tell: teller.about(facts, group, clientId),
         // Whoever fetches in the worker itself sees it stop.
         streams: streams || event === undefined,
         keepAlive: (work: Promise<unknown>) => event?.waitUntil(work),
-        ...(first ? { first } : {}),
+        first,
       };
       const call = around.amend?.(known) ?? known;
       if (isKept && around.outbox && found?.outbox) return settled(around.outbox.answer(call, found.outbox), abortId);
       if (onObserved) return settled(observe(call, engine, onObserved));
       const racing = event !== undefined && request.method === 'GET' && isRaced(found?.race);
       const go = (raced: boolean) => {
-        const served = serve({ ...call, raced }, engine, onFault);
+        const served = serve(raced ? { ...call, raced } : call, engine, onFault);
         return settled(offlinePage ? offlinePage.insteadOf(served) : served, abortId);
       };
       return typeof racing === 'boolean' ? go(racing) : racing.then(go);

@@ -116,8 +116,8 @@ export const PLANTED: readonly Planted[] = [
     edits: [
       {
         file: 'engine/run.ts',
-        find: 'if (attempt === 1) begin();',
-        instead: "if (attempt === 1) begin(); if (attempt === 3) throw new Error('planted');",
+        find: 'if (attempt === 1) prepare();',
+        instead: "if (attempt === 1) prepare(); if (attempt === 3) throw new Error('planted');",
       },
     ],
   },
@@ -154,10 +154,10 @@ export const PLANTED: readonly Planted[] = [
     caught: 'memory back to base',
     edits: [
       {
-        file: 'engine/flights.ts',
-        find: 'export const createFlights = (): Flights => ({',
-        instead: `const planted: unknown[] = [];
-          export const createFlights = (): Flights => (planted.push(new Array(10_000).fill(0)), {`,
+        file: 'engine/serve.ts',
+        find: 'const response = await answer(call, engine, onFault);',
+        instead: `((globalThis as { planted?: unknown[] }).planted ??= []).push(new Array(10_000).fill(0));
+          const response = await answer(call, engine, onFault);`,
       },
     ],
   },

@@ -159,7 +159,7 @@ describe('hardTotal', () => {
 
   test('it is hard while the store is slow, too', async () => {
     const store = createMemoryStore(() => new Promise(() => {}));
-    const world = createWorld({ script: [503], policy: { ...policy, totalMs: 500 }, store });
+    const world = createWorld({ script: [503], policy: { ...policy, totalMs: 500 }, store, cold: true });
     expect((await world.serve()).status).toBe(503);
     expect(world.time.elapsed()).toBeLessThanOrEqual(600);
   });

@@ -39,13 +39,15 @@ export interface WorldOptions {
   readonly time?: VirtualTime;
   readonly store?: MemoryStore;
   readonly prepare?: (response: Response) => Response;
+  /** Do the first requests come while the worker starts, and nothing is known of what is stored? @defaultValue false */
+  readonly cold?: boolean;
 }
 
 export interface CallOptions {
   readonly request?: Request;
   readonly facts?: Partial<RequestFacts>;
   readonly policy?: Partial<RetryPolicy>;
-  readonly first?: Promise<Response | undefined>;
+  readonly first?: Promise<Response | undefined> | undefined;
   readonly group?: string;
 }
 
@@ -89,6 +91,7 @@ export function createWorld({
   time = createVirtualTime(),
   store = createMemoryStore(),
   prepare,
+  cold = false,
 }: WorldOptions = {}): World {
   const network = createNetwork(time, script, prepare);
   const chance = {
@@ -127,7 +130,9 @@ export function createWorld({
     };
   };
   const start = (options?: CallOptions) => {
-    const answer = serve(call(options), engine, (fault) => faults.push(fault));
+    const go = () => serve(call(options), engine, (fault) => faults.push(fault));
+    const loading = cold ? undefined : book.loading();
+    const answer = loading ? loading.then(go) : go();
     answer.catch(() => {});
     return answer;
   };
