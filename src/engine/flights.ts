@@ -27,10 +27,10 @@ export interface Flights {
   place: Place | undefined;
 }
 
-/** `first`: an attempt that is under way already. */
+/** `first`: an attempt that is under way already; whoever goes on with it puts it among what is in flight. */
 export const createFlights = (first?: Promise<Landing>): Flights => ({
   launched: first ? 1 : 0,
-  inFlight: new Map(first && [[1, first]]),
+  inFlight: new Map(),
   answered: new Set(),
   overdueUpTo: 0,
   controllers: new Map(),

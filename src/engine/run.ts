@@ -180,8 +180,9 @@ export async function run(call: Call, flights: Flights, engine: Engine, first?: 
   }
 
   /** Goes on with an attempt that is under way. */
-  function adopt({ startedAt: { wall } }: HeadStart): Phase {
+  function adopt({ startedAt: { wall }, landing }: HeadStart): Phase {
     counted += 1;
+    flights.inFlight.set(1, landing);
     evidence.launched(1, aim.target, { launchedAt: wall, passing: false });
     return flying();
   }

@@ -75,7 +75,8 @@ async function salvage({ request, first }: Call, flights: Flights, { ports }: En
   if (landed) return landed;
   const latest = await flights.latest;
   if (latest && 'response' in latest && !latest.response.bodyUsed) return latest;
-  if (flights.failure) return flights.failure;
+  const failure = latest && 'error' in latest ? latest : flights.failure;
+  if (failure) return failure;
   // The one answer was discarded already. Only requests that may be repeated get here.
   try {
     return { response: await ports.fetch(copyOf(request)) };

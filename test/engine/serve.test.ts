@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Call } from '../../src/engine/call.ts';
 import { serve } from '../../src/engine/serve.ts';
 import { constant } from '../../src/policy/backoff.ts';
@@ -282,6 +282,20 @@ describe('after a fault', () => {
     const response = await world.time.until(serve(world.call(put()), engine, () => {}));
     expect(response).toBe(world.network.sent[0]?.response);
     expect(world.engine.ledger.keptBytes).toBe(0);
+  });
+
+  test('an attempt that fails in the network is not sent again because nothing could be noted of it', async () => {
+    const world = createWorld({ script: ['reset'] });
+    await world.book.loading();
+    const answer = world.start(get());
+    const set = vi.spyOn(Map.prototype, 'set').mockImplementation(() => {
+      throw new Fault('no Map');
+    });
+    const error = await rejection(answer);
+    set.mockRestore();
+    expect(world.network.given()).toContain(error);
+    expect(world.network.sent).toHaveLength(1);
+    expect(world.faults).toHaveLength(1);
   });
 
   test('the fault of a reporter is no fault of the request', async () => {
