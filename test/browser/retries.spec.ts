@@ -168,9 +168,9 @@ test('no attempt and no wait starts that cannot end before the deadline', async 
   const page = await open('deadline');
   const wire = site.plan([{ status: 503, body: 'busy' }]);
   expect(await page.evaluate((path) => window.sf.get(path), wire.path)).toMatchObject({ status: 503, body: 'busy' });
-  // 400 ms each: hits at 0, 400 and 800 ms; a fourth would start after the second that the policy allows.
+  // 1.6 s each: hits at 0, 1.6 and 3.2 s; a fourth would start after the four seconds that the policy allows.
   expect(wire.hits()).toHaveLength(3);
-  expect((wire.hits().at(-1)?.at ?? 0) - (wire.hits()[0]?.at ?? 0)).toBeLessThan(1_000);
+  expect((wire.hits().at(-1)?.at ?? 0) - (wire.hits()[0]?.at ?? 0)).toBeLessThan(4_000);
   await expect
     .poll(() => page.evaluate(() => window.sf.told.at(-1)))
     .toMatchObject({ type: 'gave-up', reason: 'deadline', attempts: 3 });
