@@ -6,7 +6,7 @@ export const MAX_KEPT_BYTES = 8 * 1_048_576;
 /** An answer that comes sooner has cost no copy: what an upload can bring until then is not worth one. */
 const COUNT_AFTER_MS = 20;
 /** How long a failed attempt waits for the size of its body to be known. Counting is local: this is for slow uploads. */
-const COUNT_MS = 250;
+const COUNT_MS = 1_000;
 /** 128 kbit/s. Nobody tells when a body has been sent, so an attempt is not overdue before a slow upload could be over. */
 const UPLOAD_BYTES_PER_MS = 16;
 
