@@ -1,14 +1,19 @@
 // `npm run chaos:planted`: the same chaos with a fault planted in the worker, which its invariant has to notice.
 // `-- --only N` the N-th of them; `--seed` and `--requests` as for `npm run chaos`.
-import { load, readNumbers, withBrowser } from './launch.mjs';
+import { ownArgs } from '../support/args.mjs';
+import { load, withBrowser } from './launch.mjs';
 
-const { seed, requests, only } = readNumbers({ seed: 1, requests: 250, only: 1_000 });
 const { buildScripts } = await load('site.ts');
 const { runChaos } = await load('report.ts');
 const { PLANTED, plant } = await load('planted.ts');
+const { seed, requests, only } = ownArgs('chaos:planted', {
+  numbers: { seed: 1, requests: 250, only: undefined },
+  most: { only: PLANTED.length },
+});
+console.log(`${only === undefined ? PLANTED.length : 1} of ${PLANTED.length} planted faults, some 15 to 40 s each`);
 let [caught, missed] = [0, 0];
 for (const [index, planted] of PLANTED.entries()) {
-  if (only <= PLANTED.length && only !== index + 1) continue;
+  if (only !== undefined && only !== index + 1) continue;
   const scripts = await buildScripts(plant(planted));
   const { problems, seconds } = await withBrowser((browser) => runChaos(seed, requests, scripts, browser));
   const found = problems.get(planted.caught);

@@ -1,8 +1,12 @@
 // `npm run chaos`: chaos in a real browser, by its seed. `-- --seed S --requests N` one run, `--seeds N` so many in a row
 // from there.
-import { load, readNumbers, withBrowser } from './launch.mjs';
+import { ownArgs } from '../support/args.mjs';
+import { load, withBrowser } from './launch.mjs';
 
-const { seed, seeds, requests } = readNumbers({ seed: 1, seeds: 1, requests: 1_000 });
+const { seed, seeds, requests } = ownArgs('chaos', { numbers: { seed: 1, seeds: 1, requests: 1_000 } });
+console.log(
+  `${seeds === 1 ? 'One run' : `${seeds} runs`} of ${requests} requests, from seed ${seed} on; a thousand take about a minute`,
+);
 const { buildScripts } = await load('site.ts');
 const { inAll, inOneLine, runChaos, trace } = await load('report.ts');
 const scripts = await buildScripts();

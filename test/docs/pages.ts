@@ -30,7 +30,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
   ...optionBlocks,
   ...eventBlocks,
   ...securityBlocks,
-  gaps: () => toTable(['gap', 'in', 'why', 'instead'], gapRows()),
+  gaps: () => toTable(['gap', 'what a test cannot do', 'in', 'why', 'instead'], gapRows()),
   ...transparencyBlocks,
 };
 

@@ -2,12 +2,14 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runnerImport } from 'vite';
+import { ownArgs } from '../support/args.mjs';
 
 const inRepo = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const load = async (path) => (await runnerImport(inRepo(path), { configFile: false, logLevel: 'error' })).module;
 const { PAGES, pageAnew, readPage } = await load('test/docs/pages.ts');
 const { deadLinks } = await load('test/docs/links.ts');
 
+ownArgs('docs');
 let links = 0;
 for (const path of PAGES) {
   const page = pageAnew(path);

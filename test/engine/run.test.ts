@@ -422,7 +422,7 @@ describe('the deadline', () => {
 });
 
 describe('the bodies of answers that are not delivered', () => {
-  test('row 5: are cancelled before the wait, if they do not end', async () => {
+  test('S12 row 5: are cancelled before the wait, if they do not end', async () => {
     const log: string[] = [];
     const body = watchedBody(['x'], { onCancel: () => log.push(`cancelled at ${world.time.elapsed()}`) });
     const world = createWorld({ script: [{ status: 503, body: body.open }, 200] });

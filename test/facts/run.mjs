@@ -3,6 +3,7 @@
 // ten more; `-- firefox` or the ids of facts: only these.
 import { fileURLToPath } from 'node:url';
 import { runnerImport } from 'vite';
+import { ownArgs } from '../support/args.mjs';
 import { ENGINES } from './engines.mjs';
 
 const inRepo = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -10,11 +11,8 @@ const load = async (path) => (await runnerImport(inRepo(path), { configFile: fal
 const { FACTS, NotMeasured, underWorker } = await load('test/facts/facts.ts');
 const { openFactServer } = await load('test/facts/server.ts');
 
-const asked = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-const long = process.argv.includes('--long');
 const names = ENGINES.map(({ name }) => name);
-const unknown = asked.filter((one) => !names.includes(one) && !FACTS.some(({ id }) => id === one));
-if (unknown.length > 0) throw new Error(`there is no engine and no fact ${unknown.join(', ')}`);
+const { long, named: asked } = ownArgs('facts', { flags: ['long'], names: [...names, ...FACTS.map(({ id }) => id)] });
 const engines = ENGINES.filter(({ name }) => !names.some((one) => asked.includes(one)) || asked.includes(name));
 const facts = FACTS.filter(({ id }) => !FACTS.some((one) => asked.includes(one.id)) || asked.includes(id));
 

@@ -4,13 +4,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { runnerImport } from 'vite';
+import { ownArgs } from '../support/args.mjs';
 
-const quick = process.argv.includes('--quick');
-const unknown = process.argv.slice(2).find((argument) => argument !== '--quick');
-if (unknown !== undefined) {
-  console.error(`unknown option ${unknown}; use --quick or none`);
-  process.exit(1);
-}
+const { quick } = ownArgs('sim', { flags: ['quick'] });
 const requests = quick ? 20_000 : 100_000;
 /** Near the point where retries feed themselves a cell moves by this much from one small sample to the next. */
 const slack = quick ? 1 : 0;

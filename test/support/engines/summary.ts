@@ -67,8 +67,9 @@ const testsOf = ({ suites = [], specs = [] }: Suite): (TestOf & { readonly title
 
 /** For docs/browsers.md. */
 export const gapRows = (): (readonly string[])[] =>
-  Object.entries(GAPS).map(([name, { engines, instead }]) => [
+  Object.entries(GAPS).map(([name, { what, engines, instead }]) => [
     name,
+    what,
     Object.keys(engines).join(', '),
     [...new Set(Object.values(engines))].join('; '),
     instead,
