@@ -96,7 +96,7 @@ export function inAll(verdicts: readonly Verdict[]): string {
   const sum = (of: (evidence: Evidence) => number) =>
     verdicts.reduce((total, { evidence }) => total + of(evidence), 0).toLocaleString('en');
   return [
-    `${verdicts.length} seeds`,
+    `${verdicts.length} ${verdicts.length === 1 ? 'seed' : 'seeds'}`,
     `${sum(({ plan }) => issuesOf(plan).length)} requests`,
     `${sum(({ plan }) => faultsOf(plan))} faults`,
     `${sum(({ hits }) => hits.length)} hits`,
