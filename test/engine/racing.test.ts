@@ -392,3 +392,15 @@ describe('what the browser has raced', () => {
     expect(world.network.sent).toHaveLength(2);
   });
 });
+
+test('an overdue attempt that brings a time costs no second token', async () => {
+  const late = { status: 503, headers: { 'Retry-After': '2' }, afterMs: 10_500 };
+  const world = createWorld({
+    script: [late, 503],
+    policy: { ...policy, attempts: 2 },
+    budget: { refillPerSecond: 0 },
+  });
+  expect((await world.serve()).status).toBe(503);
+  expect(world.network.times()).toEqual([0, 12_500]);
+  expect(world.book.look({ origin: 'https://app.test', group: 'data' }).budget.tokens).toBe(19);
+});
