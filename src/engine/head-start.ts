@@ -33,13 +33,11 @@ export function headStart(call: Call, { ports, book }: Engine): HeadStart | unde
       const landed = await Promise.race([landing, timer.done]);
       timer.cancel();
       const good = landed && 'response' in landed && isFinal(landed.outcome, facts, policy) && book.isNew(key);
-      // No answer of a server has this type: the worker itself may not ask for it.
-      return good && landed.response.type !== 'error' ? landed.response : undefined;
+      return good ? landed.response : undefined;
     },
   };
 }
 
 /** Is the first attempt nothing but the request itself, sent once and waited for? */
-const isPlain = ({ facts, policy, first, raced, spent, signal, classify, ceilingMs }: Call): boolean =>
-  !(facts.hasBody || first || raced || spent || signal || classify || ceilingMs) &&
-  !(policy.hedge || policy.cancelTimedOut || policy.mirrors.length > 0);
+const isPlain = ({ facts, policy, first, signal, classify, ceilingMs }: Call): boolean =>
+  !(facts.hasBody || first || signal || classify || ceilingMs) && !(policy.hedge || policy.cancelTimedOut);

@@ -285,7 +285,10 @@ export function createOriginBook(
       noticeSetBack();
       return records.get(idOf(key)) ?? fresh(key, ports.now());
     },
-    isNew: (key) => loading === undefined && budget.kind !== 'windowed' && !records.has(idOf(key)),
+    isNew(key) {
+      noticeSetBack();
+      return loading === undefined && budget.kind !== 'windowed' && !records.has(idOf(key));
+    },
     record: note,
     merge(value) {
       const theirs = reviveRecord(value, ports.now(), guards);

@@ -322,3 +322,27 @@ describe('each origin has its own guards', () => {
     expect(status[OWN] ?? 20).toBe(20);
   });
 });
+
+describe('where every other server is busy', () => {
+  const hold = (world: World, origin: string): void => {
+    const at = world.time.now();
+    const asked = { status: 503, path: '/', until: at + 60_000, scope: 'auto' } as const;
+    world.book.record({ origin, group: 'data' }, { kind: 'hold-asked', at, ...asked });
+  };
+
+  test('one mirror is enough to stand in for its server', async () => {
+    const world = mirrored({ policy: { mirrors: ['https://b.test'] } });
+    hold(world, OWN);
+    expect((await world.serve()).status).toBe(200);
+    expect(originsOf(world)).toEqual(['https://b.test']);
+  });
+
+  test('the one that was asked last is asked again, and not the first', async () => {
+    const world = mirrored({ script: byOrigin({ [OWN]: ['reset'], 'https://b.test': ['reset', 200] }) });
+    const answer = world.start();
+    await world.time.advance(100);
+    for (const origin of [OWN, 'https://c.test']) hold(world, origin);
+    expect((await world.time.until(answer)).status).toBe(200);
+    expect(originsOf(world)).toEqual([OWN, 'https://b.test', 'https://b.test']);
+  });
+});

@@ -392,3 +392,36 @@ describe('what the browser has raced', () => {
     expect(world.network.sent).toHaveLength(2);
   });
 });
+
+test('an overdue attempt that brings a time costs no second token', async () => {
+  const late = { status: 503, headers: { 'Retry-After': '2' }, afterMs: 10_500 };
+  const world = createWorld({
+    script: [late, 503],
+    policy: { ...policy, attempts: 2 },
+    budget: { refillPerSecond: 0 },
+  });
+  expect((await world.serve()).status).toBe(503);
+  expect(world.network.times()).toEqual([0, 12_500]);
+  expect(world.book.look({ origin: 'https://app.test', group: 'data' }).budget.tokens).toBe(19);
+});
+
+describe('a budget by windows', () => {
+  const KEY = { origin: 'https://app.test', group: 'data' };
+  /** Two retries in ten seconds. */
+  const budget = { kind: 'windowed', ratio: 0, perSecond: 0.2, windowMs: 10_000 } as const;
+
+  test('gives nothing back for a retry that was sent', async () => {
+    const world = createWorld({ script: [500, 200], policy, budget });
+    expect((await world.serve()).status).toBe(200);
+    expect([1, 2].map((cost) => world.book.affords(KEY, cost))).toEqual([true, false]);
+  });
+
+  test('gives back where it was taken what was not sent after all', async () => {
+    const world = createWorld({ script: [{ status: 200, afterMs: 10_500 }], policy, budget });
+    expect((await world.serve()).status).toBe(200);
+    expect(world.steps.map(({ type }) => type)).toContain('retry-scheduled');
+    expect(world.network.sent).toHaveLength(1);
+    await world.time.advance(2_000);
+    expect(world.book.affords(KEY, 2)).toBe(true);
+  });
+});

@@ -363,7 +363,7 @@ describe('how often', () => {
     expect(world.steps.at(-1)).toMatchObject({ type: 'resumed', resumptions: 7, fromByte: 7 * PROGRESS_BYTES });
   });
 
-  test('a server that sends a byte and cuts is asked as often as one that sends none', async () => {
+  test('S10 a server that sends a byte and cuts is asked as often as one that sends none', async () => {
     const world = resuming(cuts(DIGITS, 1));
     expect(await serveAndRead(world)).toEqual({ text: '0123', error: expect.any(TypeError) });
     expect(world.network.times()).toEqual([0, 500, 1_500, 3_500]);

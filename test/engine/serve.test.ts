@@ -607,3 +607,27 @@ describe('a client that has gone', () => {
     expect(late.network.sent).toHaveLength(1);
   });
 });
+
+describe('a book that breaks in the middle', () => {
+  const breakAfter = (world: World, ms: number): void => {
+    const { look } = world.book;
+    world.book.look = (key) => {
+      if (world.time.elapsed() > ms) throw new Error('broken');
+      return look(key);
+    };
+  };
+
+  test('of two attempts that are under way the first to answer is taken', async () => {
+    const world = createWorld({ script: [{ status: 200, afterMs: 25_000 }, 'hang'] });
+    breakAfter(world, 15_000);
+    const response = await world.serve(get());
+    expect([response.status, world.faults.length, world.network.sent.length]).toEqual([200, 1, 2]);
+  });
+
+  test('what is left of an answer is better than the error of asking once more', async () => {
+    const world = createWorld({ script: [{ status: 503, body: BIG }, 'reset'] });
+    breakAfter(world, 500);
+    const response = await world.serve(get());
+    expect([response.status, world.faults.length, world.network.sent.length]).toEqual([503, 1, 2]);
+  });
+});

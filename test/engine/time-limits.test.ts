@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { serve } from '../../src/engine/serve.ts';
 import { constant } from '../../src/policy/backoff.ts';
+import { CLOSED } from '../../src/policy/circuit.ts';
+import type { RetryPolicy } from '../../src/policy/policy.ts';
 import { createWorld, NAVIGATION, rejection, URL_OF_ITEMS } from '../support/engine-world.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
+import { recordOf } from '../support/records.ts';
 import { type Answer, watchedBody } from '../support/scripted-network.ts';
+import { createVirtualTime, START } from '../support/virtual-time.ts';
 
 const put = (body: string) => new Request(URL_OF_ITEMS, { method: 'PUT', body });
 
@@ -208,4 +213,29 @@ describe('Retry-Attempt', () => {
     await world.serve({ facts });
     expect(world.network.sent.map(({ init }) => init)).toEqual([undefined, undefined]);
   });
+});
+
+test('where a request may be refused, what is stored is waited for up to 200 ms', async () => {
+  const openUntil = START + 60_000;
+  const record = {
+    ...recordOf(20, START, { origin: 'https://app.test', group: 'data' }),
+    circuit: { ...CLOSED, openUntil, openMs: 60_000, changedAt: START },
+  };
+  const ask = async (loadMs: number, circuit: RetryPolicy['circuit']) => {
+    const time = createVirtualTime();
+    const store = createMemoryStore(() => time.after(loadMs), new Map([['one', record]]));
+    const world = createWorld({ script: [404], policy: { circuit }, time, store, cold: true });
+    return [(await world.serve()).status, world.network.sent.length];
+  };
+  expect(await ask(190, 'reject')).toEqual([503, 0]);
+  expect(await ask(210, 'reject')).toEqual([404, 1]);
+  expect(await ask(190, 'suppress')).toEqual([404, 1]);
+});
+
+test('what the browser is asking for already waits for no store', async () => {
+  const store = createMemoryStore(() => new Promise(() => {}));
+  const world = createWorld({ store, cold: true });
+  void serve({ ...world.call(), raced: true }, world.engine, () => {});
+  await world.time.settle();
+  expect(world.network.sent).toHaveLength(1);
 });

@@ -200,7 +200,7 @@ describe('an entry that its server does not know the sender of', () => {
     expect([world.faults.length, world.time.elapsed(), world.network.sent.length]).toEqual([1, afterMs, 1]);
   });
 
-  test('is not sent as somebody else, who has come while prepare was asked', async () => {
+  test('S23 is not sent as somebody else, who has come while prepare was asked', async () => {
     const whoIsThere = async () => 'bob';
     const { came, world } = await sent([{ status: 401, body: null }, 200], { prepare: signed, whoIsThere });
     expect([came, world.network.sent.length]).toEqual([{ status: 401, unprepared: true }, 1]);

@@ -115,7 +115,7 @@ describe('one that cannot be delivered', () => {
     expect(world.notices.map(({ type }) => type)).toEqual(['queue-failed', 'queue-sent']);
   });
 
-  test('whose time is over is not sent any more', async () => {
+  test('S23 whose time is over is not sent any more, and only its owner is told', async () => {
     const world = filled(['/a'], {}, { expiresAt: START });
     put(world.box, '/b', { owner: 'ann', expiresAt: START });
     put(world.box, '/c', { expiresAt: START + 1 });
@@ -222,7 +222,7 @@ describe('what comes meanwhile', () => {
     expect(world.notices.map((notice) => 'reason' in notice && notice.reason)).toEqual(['cancelled', 'cancelled']);
   });
 
-  test('another owner: their entries go, and those of the last one stay', async () => {
+  test('S23 another owner: their entries go, and those of the last one stay', async () => {
     const world = filled(['/1', '/2'], { script: [{ status: 200, afterMs: 100 }] });
     put(world.box, '/ann', { owner: 'ann', order: 'outbox ann' });
     const sent = world.outbox.send();
@@ -234,7 +234,7 @@ describe('what comes meanwhile', () => {
     expect(world.states()).toEqual(['sent', 'waiting', 'sent']);
   });
 
-  test('another owner, just before one is leased', async () => {
+  test('S23 another owner, just before one is leased', async () => {
     const box = createMemoryOutbox((operation) => {
       if (operation === 'body') void world.outbox.carryOut({ do: 'owner', owner: 'ann' });
     });
@@ -243,7 +243,7 @@ describe('what comes meanwhile', () => {
     expect([world.network.sent.length, world.states()]).toEqual([0, ['waiting']]);
   });
 
-  test('another owner, of whom only another worker was told: theirs go, and nothing of the last one', async () => {
+  test('S23 another owner, of whom only another worker was told: theirs go, and nothing of the last one', async () => {
     let told = false;
     const box = createMemoryOutbox(async (operation) => {
       if (operation !== 'body' || told) return;

@@ -38,13 +38,13 @@ describe('an outbox has room', () => {
     expect(fullBy(policy, bytes, pending)).toBeUndefined();
   });
 
-  test('for as many entries as it may have', () => {
+  test('S17 for as many entries as it may have', () => {
     expect(fullBy(policy, 0, [kept('orders', 0), kept('orders', 0)])).toBe(
       "outbox 'orders' has 2 entries, as many as maxEntries allows",
     );
   });
 
-  test('for as many bytes as it may have', () => {
+  test('S17 for as many bytes as it may have', () => {
     expect(fullBy(policy, 7, [kept('others', 9), kept('orders', 4)])).toBe(
       "outbox 'orders' has 4 bytes, and 7 more are more than maxBytes (10) allows",
     );

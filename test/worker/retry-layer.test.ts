@@ -718,6 +718,15 @@ describe('what pages want', () => {
     expect(await hits(post('guess'))).toBe('left alone');
   });
 
+  test('S07 a URL without a nonce is nobody’s, also before there is one', async () => {
+    listen(quick);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await settle();
+    expect(await hits({ request: at('/x#~sf=u1', { method: 'POST' }) })).toBe('left alone');
+    expect(await hits({ request: at('/x#~sf=u1.nundefined', { method: 'POST' }) })).toBe('left alone');
+    expect(await hits({ request: at('/x#~sf=a9') }, 10)).toBe(4);
+  });
+
   test('an abort ends the request with its id, of that page', async () => {
     listen({ defaults: { backoff: constant(10_000), throttledBackoff: constant(10_000) } });
     await settle();
