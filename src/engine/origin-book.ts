@@ -286,7 +286,8 @@ export function createOriginBook(
       return records.get(idOf(key)) ?? fresh(key, ports.now());
     },
     isNew(key) {
-      noticeSetBack();
+      // Where nothing is known at all, nothing is to be put right.
+      if (records.size > 0) noticeSetBack();
       return loading === undefined && budget.kind !== 'windowed' && !records.has(idOf(key));
     },
     record: note,
