@@ -23,6 +23,12 @@ import type { FindPlan, Plan } from './routes.js';
 import type { Secret } from './secret.js';
 import { streamsLast } from './streams-last.js';
 
+/**
+ * Where a new version skips waiting, WebKit ends the old one at the moment of its last answer, and at times that answer with
+ * it: it is given time to arrive.
+ */
+const LINGER_MS = 100;
+
 /** Finds out how a request is answered, to be done by calling it; `undefined` leaves the request alone. */
 export type Intercept = (request: Request, event?: FetchEvent) => (() => Promise<Response>) | undefined;
 
@@ -145,6 +151,15 @@ export function createIntercept(around: Surroundings): Intercept {
         return csp.settle(await answered, event?.request);
       } finally {
         if (abortId !== undefined) calls.end(clientId, abortId);
+        linger();
+      }
+    }
+
+    function linger(): void {
+      try {
+        if (scope.registration.waiting) event?.waitUntil(ports.sleep(LINGER_MS).done);
+      } catch (fault) {
+        onFault(fault);
       }
     }
   };
