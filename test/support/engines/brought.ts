@@ -29,8 +29,10 @@ const BOTH_LONG = [
   'offline-page',
   'outbox-bodies',
   'outbox-pages',
+  'outbox-storage',
   'outbox-wakes',
   'resume',
+  'static-routes',
   'two-workers',
   'update',
 ] as const;
@@ -38,5 +40,5 @@ const BOTH_LONG = [
 /** Green there as well, and left to `npm run test:engines` for the time that they take. */
 export const GREEN = {
   firefox: [...BOTH_LONG, 'security'],
-  webkit: [...BOTH_LONG, 'outbox-storage'],
+  webkit: BOTH_LONG,
 } as const;
