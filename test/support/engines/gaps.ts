@@ -76,6 +76,13 @@ export const GAPS = {
     engines: { webkit: 'no command stops a worker: it dies some seconds after its last page was closed' },
     instead: '`npm run outbox:engines` leaves the site until the worker is gone',
   },
+  restart: {
+    engines: {
+      firefox: 'its driver here starts it with a new profile each time',
+      webkit: 'its driver here starts it with a new home each time',
+    },
+    instead: '`npm run outbox:engines` leaves the site until the worker is gone, and comes back',
+  },
   'inside-worker': {
     engines: {
       firefox: 'nothing is evaluated inside a service worker from outside',
