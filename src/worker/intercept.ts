@@ -17,11 +17,15 @@ import { parseOverride } from '../protocol/index.js';
 import type { IsRaced } from './browser-routing.js';
 import type { Calls } from './calls.js';
 import type { CspGuard } from './csp.js';
+import { endsAtOnce } from './ends-at-once.js';
 import type { OfflinePage } from './offline-page.js';
 import type { Pulse } from './pulse.js';
 import type { FindPlan, Plan } from './routes.js';
 import type { Secret } from './secret.js';
 import { streamsLast } from './streams-last.js';
+
+/** How long a worker that another replaces is kept, so that its last answer has time to arrive. */
+const LINGER_MS = 100;
 
 /** Finds out how a request is answered, to be done by calling it; `undefined` leaves the request alone. */
 export type Intercept = (request: Request, event?: FetchEvent) => (() => Promise<Response>) | undefined;
@@ -57,6 +61,7 @@ export function createIntercept(around: Surroundings): Intercept {
     around;
   const { ports } = engine;
   const streams = streamsLast();
+  const lingers = endsAtOnce();
 
   return (request, event) => {
     const url = new URL(request.url);
@@ -145,6 +150,15 @@ export function createIntercept(around: Surroundings): Intercept {
         return csp.settle(await answered, event?.request);
       } finally {
         if (abortId !== undefined) calls.end(clientId, abortId);
+        if (lingers) linger();
+      }
+    }
+
+    function linger(): void {
+      try {
+        if (scope.registration.waiting) event?.waitUntil(ports.sleep(LINGER_MS).done);
+      } catch (fault) {
+        onFault(fault);
       }
     }
   };

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { abortError, expect, stopWorker, test } from '../support/browser.ts';
+import { abortError, can, expect, stopWorker, test } from '../support/browser.ts';
 import { type OwnServer, ownServer, pieces } from '../support/own-server.ts';
 
 // What people reported of other layers’ circuits, budgets, databases, events and aborts, against a real server.
@@ -219,12 +219,15 @@ for (const [how, leave] of [
     const { at } = await leave(page, wire.path);
     await page.waitForTimeout(1_500 - (Date.now() - at));
     expect(wire.hits().map(({ closedAt }) => closedAt)).toEqual([undefined]);
-    await expect.poll(() => wire.hits()[0]?.closedAt, { timeout: 5_000 }).toBeDefined();
-    const [hit] = wire.hits();
-    // Timers of servers are early by a few milliseconds at times.
-    expect((hit?.closedAt ?? 0) - (hit?.at ?? 0)).toBeGreaterThanOrEqual(2_500 - 20);
-    expect((hit?.closedAt ?? 0) - (hit?.at ?? 0)).toBeLessThan(3_500);
-    await page.waitForTimeout(500);
+    const closes = leave !== askAndLeave || can(page.context(), 'late-answer-of-frame');
+    if (closes) {
+      await expect.poll(() => wire.hits()[0]?.closedAt, { timeout: 5_000 }).toBeDefined();
+      const [hit] = wire.hits();
+      // Timers of servers are early by a few milliseconds at times.
+      expect((hit?.closedAt ?? 0) - (hit?.at ?? 0)).toBeGreaterThanOrEqual(2_500 - 20);
+      expect((hit?.closedAt ?? 0) - (hit?.at ?? 0)).toBeLessThan(3_500);
+    }
+    await page.waitForTimeout(closes ? 500 : 2_000);
     expect(wire.hits()).toHaveLength(1);
   });
 }

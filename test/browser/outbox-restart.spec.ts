@@ -1,14 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from '../support/browser.ts';
+import { expect, needs, test } from '../support/browser.ts';
 import { bodies, goOffline, keys, sendNow } from '../support/outbox.ts';
 
 test('200 entries that were kept offline outlive the browser, and go in the order of their keys', async ({
   site,
+  browser,
   playwright,
   launchOptions,
 }) => {
+  needs(browser, 'restart');
   test.setTimeout(90_000);
   const profile = await mkdtemp(join(tmpdir(), 'steadfetch-outbox-'));
   const launch = () => playwright.chromium.launchPersistentContext(profile, launchOptions);

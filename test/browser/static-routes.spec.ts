@@ -34,6 +34,8 @@ const worker = (routes: { off?: Wire[]; race?: Wire[] }, ...more: string[]): str
 const WITHOUT = ['without', 'refused'];
 
 test('the browser’s patterns match what the worker matches, and nothing else', async ({ site, open }) => {
+  // On a busy machine Firefox takes more than half a minute for so many patterns.
+  test.setTimeout(120_000);
   const page = await open();
   const origin = fc.constantFrom(
     '',

@@ -491,6 +491,31 @@ describe('fail open', () => {
     expect([200, 503]).toContain((await answer)?.status);
   });
 
+  test.each([
+    ['an answer', status(200)],
+    ['a failure', lost],
+  ])('%s of a worker that a new version waits to replace is given time to arrive', async (_, first) => {
+    listen({ defaults: { attempts: 2, backoff: constant(10) } });
+    const before = dispatch();
+    expect(await before.answer).toMatchObject({ status: 200 });
+    expect(before.waits).toEqual([]);
+    Object.assign((self as unknown as ServiceWorkerGlobalScope).registration, { waiting: {} });
+    script = [first, first];
+    const { answer, waits } = dispatch();
+    await settle();
+    await vi.advanceTimersByTimeAsync(20);
+    await answer?.catch(() => {});
+    expect(waits).not.toEqual([]);
+    let over = false;
+    void Promise.all(waits).then(() => {
+      over = true;
+    });
+    await vi.advanceTimersByTimeAsync(79);
+    expect(over).toBe(false);
+    await vi.advanceTimersByTimeAsync(21);
+    expect(over).toBe(true);
+  });
+
   test('the page gets the network’s own error', async () => {
     listen({ defaults: { attempts: 2, backoff: constant(10) } });
     const error = new TypeError('refused');
