@@ -420,8 +420,8 @@ describe('options', () => {
         return [...stored.values()].map((value) => structuredClone(value));
       },
     });
-    expect(await breaker([200], {}, { store: slow(190), time: world.time }).ask()).toBe('refused');
-    expect(await breaker([200], {}, { store: slow(210), time: world.time }).ask()).toBe(200);
+    expect(await breaker([200], {}, { store: slow(190), time: world.time, cold: true }).ask()).toBe('refused');
+    expect(await breaker([200], {}, { store: slow(210), time: world.time, cold: true }).ask()).toBe(200);
   });
 });
 

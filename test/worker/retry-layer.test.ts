@@ -1,6 +1,6 @@
 import '../support/worker-scope.ts';
 
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { constant } from '../../src/policy/backoff.ts';
 import { RetryLayerError } from '../../src/policy/errors.ts';
 import type { LayerEvent } from '../../src/protocol/events.ts';
@@ -494,7 +494,11 @@ describe('fail open', () => {
   test.each([
     ['an answer', status(200)],
     ['a failure', lost],
-  ])('%s of a worker that a new version waits to replace is given time to arrive', async (_, first) => {
+  ])('in WebKit %s of a worker that a new version waits to replace is given time to arrive', async (_, first) => {
+    // Node has it, as Chromium does.
+    const chromiums = Object.getOwnPropertyDescriptor(Request.prototype, 'isReloadNavigation') ?? {};
+    Reflect.deleteProperty(Request.prototype, 'isReloadNavigation');
+    onTestFinished(() => void Object.defineProperty(Request.prototype, 'isReloadNavigation', chromiums));
     listen({ defaults: { attempts: 2, backoff: constant(10) } });
     const before = dispatch();
     expect(await before.answer).toMatchObject({ status: 200 });
@@ -514,6 +518,14 @@ describe('fail open', () => {
     expect(over).toBe(false);
     await vi.advanceTimersByTimeAsync(21);
     expect(over).toBe(true);
+  });
+
+  test('elsewhere a worker that a new version waits to replace is kept no longer', async () => {
+    listen();
+    Object.assign((self as unknown as ServiceWorkerGlobalScope).registration, { waiting: {} });
+    const { answer, waits } = dispatch();
+    expect(await answer).toMatchObject({ status: 200 });
+    expect(waits).toEqual([]);
   });
 
   test('the page gets the network’s own error', async () => {
