@@ -15,7 +15,9 @@ let [caught, missed] = [0, 0];
 for (const [index, planted] of PLANTED.entries()) {
   if (only !== undefined && only !== index + 1) continue;
   const scripts = await buildScripts(plant(planted));
-  const { problems, seconds } = await withBrowser((browser) => runChaos(planted.seed ?? seed, requests, scripts, browser));
+  const { problems, seconds } = await withBrowser((browser) =>
+    runChaos(planted.seed ?? seed, requests, scripts, browser),
+  );
   const found = problems.get(planted.caught);
   const others = [...problems].filter(([name, all]) => name !== planted.caught && all.length > 0);
   if (found.length > 0) caught += 1;
