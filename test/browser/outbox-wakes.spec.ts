@@ -194,20 +194,24 @@ test('B106 where nothing else happens, an open page has the worker send what wai
 });
 
 for (const fault of ['no-sync', 'sync-refused']) {
-  const worker = `outbox.sw.js?fault=${fault}`;
+  /** A page of which the outbox keeps a request, and whose worker is stopped. */
+  const keptAndStopped = async (site: Site, open: (worker: string) => Promise<Page>, context: BrowserContext) => {
+    if (fault === 'sync-refused') needs(context, 'background-sync');
+    needs(context, 'stop-worker');
+    const page = await open(`outbox.sw.js?fault=${fault}`);
+    const { kill } = await killer(page);
+    const wire = site.plan([{ status: 201 }]);
+    await keepOffline(page, `${wire.path}?box`, ['a']);
+    await kill();
+    return { page, wire };
+  };
 
   test(`B106 ${fault}: a page that hears that the device is back online has a stopped worker send what waits`, async ({
     site,
     open,
     context,
   }) => {
-    if (fault === 'sync-refused') needs(context, 'background-sync');
-    needs(context, 'stop-worker');
-    const page = await open(worker);
-    const { kill } = await killer(page);
-    const wire = site.plan([{ status: 201 }]);
-    await keepOffline(page, `${wire.path}?box`, ['a']);
-    await kill();
+    const { page, wire } = await keptAndStopped(site, open, context);
     // Not by the browser: a worker that it starts while it is told the other way stays offline for good.
     await page.evaluate(() => void dispatchEvent(new Event('online')));
     await expect.poll(() => bodies(wire)).toEqual(['a']);
@@ -219,13 +223,7 @@ for (const fault of ['no-sync', 'sync-refused']) {
     open,
     context,
   }) => {
-    if (fault === 'sync-refused') needs(context, 'background-sync');
-    needs(context, 'stop-worker');
-    const page = await open(worker);
-    const { kill } = await killer(page);
-    const wire = site.plan([{ status: 201 }]);
-    await keepOffline(page, `${wire.path}?box`, ['a']);
-    await kill();
+    const { page, wire } = await keptAndStopped(site, open, context);
     // Any page of the scope, without a word to the worker.
     await page.goto(`${site.url}/pages-that-does-nothing`);
     await expect.poll(() => bodies(wire)).toEqual(['a']);

@@ -80,9 +80,8 @@ test('undici-114 five cuts: the page gets every byte, once', async ({ site, resu
   expect(rest.map((hit) => header(hit, 'if-range'))).toEqual(Array.from({ length: 5 }, () => '"v1"'));
   const from = begins(wire);
   for (const [index, next] of from.entries()) {
-    const before = from[index - 1] ?? 0;
-    expect(next).toBeGreaterThan(before);
-    expect(next - before).toBeLessThanOrEqual(700_000);
+    // What was sent is not sent again.
+    expect(next - (from[index - 1] ?? 0)).toBe(700_000);
   }
   const events = (await told(page)).filter(({ type }) => type === 'resumed');
   expect(events).toMatchObject(from.map((fromByte, index) => ({ resumptions: index + 1, fromByte })));
@@ -117,8 +116,7 @@ test('B138 the last byte', async ({ site, resuming }) => {
   const page = await resuming();
   const wire = site.plan([cut(100_000, 99_999), file(100_000)]);
   expect(await download(page, wire.path)).toMatchObject({ hash: sha256(generatedBytes(100_000)) });
-  expect(begins(wire)).toEqual([expect.any(Number)]);
-  expect(begins(wire)[0]).toBeLessThanOrEqual(99_999);
+  expect(ranges(wire)).toEqual([null, 'bytes=99999-']);
 });
 
 test('what the page sees of one that was redirected and may be resumed: its own URL, and the rest as it was', async ({
@@ -140,10 +138,7 @@ test('a file that the browser keeps parts of', async ({ site, resuming }) => {
   const broken = { ...cut(bytes, 100_000), headers };
   const wire = site.plan([broken, broken, file(bytes, { headers })]);
   expect(await download(page, wire.path)).toMatchObject({ hash: sha256(generatedBytes(bytes)) });
-  const [first = 0, second = 0] = begins(wire);
-  expect(wire.hits()).toHaveLength(3);
-  expect(first).toBeLessThanOrEqual(100_000);
-  expect(second - first).toBeLessThanOrEqual(100_000);
+  expect(ranges(wire)).toEqual([null, 'bytes=100000-', 'bytes=200000-']);
 });
 
 test('B136 undici-118 a whole of unknown length', async ({ site, resuming }) => {

@@ -193,7 +193,7 @@ test('2,000 requests, 2 % of them slow: hedging takes the tail away, for at most
   expect(hedged.cut).toBe(0);
   expect(sides.bare.hits()).toHaveLength(REQUESTS);
   // How fast the other engines are on a busy machine is no part of it: what the server holds back has to be gone.
-  expect(ratio).toBeLessThanOrEqual(engine === 'chromium' ? 0.5 : 1);
+  expect(ratio).toBeLessThanOrEqual(engine === 'chromium' ? 0.3 : 1);
   expect(hedged.p99).toBeLessThan(SLOW_MS);
   // The first hedge is free.
   expect(extra).toBeLessThanOrEqual(0.05 + 1 / REQUESTS);
