@@ -14,16 +14,17 @@ export interface Kept {
 /**
  * Frees the connection of an answer that is not delivered now, before the wait begins: six unread bodies stall an
  * origin (HTTP/1.1). Resolves to the same answer with its body in memory if that is small and comes at once, else to one
- * of the same status and headers whose body breaks off. Never rejects.
+ * of the same status and headers whose body breaks off; a document's ends there (`isDocument`): Chromium loads one that
+ * breaks off for ever. Never rejects.
  */
-export async function discard(response: Response, ports: Ports): Promise<Kept> {
+export async function discard(response: Response, isDocument: boolean, ports: Ports): Promise<Kept> {
   if (response.body === null) return { response, whole: true };
   let kept = response;
   try {
     kept = response.clone();
     const { whole, chunks } = await drained(response.body, ports);
     if (whole) return { response: kept, whole };
-    const rest = brokenOff(response, chunks);
+    const rest = brokenOff(response, chunks, isDocument);
     cancelBody(kept);
     return { response: rest, whole };
   } catch {
@@ -32,15 +33,19 @@ export async function discard(response: Response, ports: Ports): Promise<Kept> {
   }
 }
 
-/** What is left of an answer whose body was not waited for: it can be told from a network error, and never seems whole. */
-function brokenOff({ status, statusText, headers }: Response, chunks: readonly Uint8Array[]): Response {
+/** What is left of an answer whose body was not waited for: it can be told from a network error, and seems whole to no script. */
+function brokenOff(
+  { status, statusText, headers }: Response,
+  chunks: readonly Uint8Array[],
+  isDocument: boolean,
+): Response {
   const body = new ReadableStream<Uint8Array>(
     {
       start: (to) => {
         for (const chunk of chunks) to.enqueue(chunk);
       },
       // Not before what there is has been read: an error takes what is still queued with it.
-      pull: (to) => to.error(new TypeError('the rest of this answer was not waited for')),
+      pull: (to) => (isDocument ? to.close() : to.error(new TypeError('the rest of this answer was not waited for'))),
     },
     { highWaterMark: 0 },
   );

@@ -347,7 +347,7 @@ export async function run(call: Call, flights: Flights, engine: Engine, first?: 
   /** No connection is held through a wait. */
   async function freeConnection(): Promise<void> {
     if (flights.response === undefined || flights.response === flights.kept?.response) return;
-    const kept = await discard(flights.response, ports);
+    const kept = await discard(flights.response, facts.navigation, ports);
     if (kept.whole || !flights.kept?.whole) flights.kept = kept;
     flights.response = flights.kept.response;
   }

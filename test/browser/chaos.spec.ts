@@ -3,7 +3,7 @@ import { PLANTED, plant } from '../chaos/planted.ts';
 import { inOneLine, runChaos, trace } from '../chaos/report.ts';
 import { buildScripts, type Scripts } from '../chaos/site.ts';
 
-// A thousand requests in all; `npm run chaos` has more, and `npm run chaos:planted` all planted faults.
+// A thousand requests in all; `npm run chaos` tries seeds that nobody has tried, and `npm run chaos:planted` all planted faults.
 test.describe.configure({ mode: 'parallel', timeout: 180_000 });
 
 const scripts = (): Promise<Scripts> => {
@@ -12,13 +12,11 @@ const scripts = (): Promise<Scripts> => {
 };
 let built: Promise<Scripts> | undefined;
 
-for (const { named, requests, seedOf } of [
-  { named: 'with guards that never interfere', requests: 300, seedOf: () => 1 },
-  { named: "with a user's guards", requests: 300, seedOf: () => 2 },
-  { named: 'of a seed that nobody has tried', requests: 400, seedOf: () => 1 + Math.floor(Math.random() * 1e9) },
+for (const { named, requests, seed } of [
+  { named: 'with guards that never interfere', requests: 500, seed: 1 },
+  { named: "with a user's guards", requests: 500, seed: 2 },
 ]) {
   test(`chaos ${named} breaks no invariant`, async ({ browser }) => {
-    const seed = seedOf();
     const again = `npm run chaos -- --seed ${seed} --requests ${requests}`;
     console.log(`chaos: ${again}`);
     const verdict = await runChaos(seed, requests, await scripts(), browser);

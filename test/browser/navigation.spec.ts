@@ -56,6 +56,19 @@ test('a preloaded navigation that is left alone is asked for once', async ({ sit
   await expectShown(page, '#shown');
 });
 
+test('a document that was too large to keep ends its load, as far as it was kept', async ({ site, open }) => {
+  const page = await open('navigation');
+  const wire = site.plan([{ ...HTML, status: 503, body: `<p>busy</p>${'x'.repeat(300_000)}` }, { reset: 'headers' }]);
+  const shown = await page.evaluate(async (src) => {
+    const frame = Object.assign(document.createElement('iframe'), { src });
+    const loaded = new Promise((resolve) => frame.addEventListener('load', resolve));
+    document.body.append(frame);
+    await loaded;
+    return frame.contentDocument?.querySelector('p')?.textContent;
+  }, wire.path);
+  expect(shown).toBe('busy');
+});
+
 test('a navigation gives up with the last answer, as a page', async ({ site, open }) => {
   const page = await open('navigation');
   const wire = site.plan([{ status: 503, headers: { 'content-type': 'text/html' }, body: '<p id="down">down</p>' }]);

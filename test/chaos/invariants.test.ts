@@ -109,6 +109,12 @@ const well: readonly (Story & { named: string })[] = [
   },
   { named: 'a page that was closed', reports: [], closes: [{ tab: 0, at: AT + 20 }] },
   { named: 'a frame whose worker was stopped', of: { kind: 'frame' }, reports: [], kills: [AT + 5] },
+  {
+    named: 'a frame whose document broke off',
+    of: { kind: 'frame' },
+    reports: [],
+    hits: [hit({ reset: 'headers' }), hit({ status: 503, reset: 'body' })],
+  },
   { named: 'a request that was begun anew by the next worker', hits: times(8), came: error, kills: [AT + 5] },
   { named: 'an attempt more for a network that went', hits: times(5), came: error, flips: [{ from: AT, to: AT + 9 }] },
   {
@@ -162,6 +168,14 @@ const well: readonly (Story & { named: string })[] = [
 
 const ill: readonly (Story & { named: string; breaks: Invariant })[] = [
   { named: 'a request without an end', breaks: 'no lost request', reports: [], endedAt: AT + 10 },
+  {
+    named: 'a frame without an end after one that broke off',
+    breaks: 'no lost request',
+    of: { kind: 'frame' },
+    reports: [],
+    endedAt: AT + 10,
+    hits: [hit({ status: 503, reset: 'body' }), hit({ reset: 'headers' })],
+  },
   { named: 'a promise that is forgotten', breaks: 'no lost request', of: box, came: promised, hits: [] },
   {
     named: 'a promise that still waits',

@@ -111,8 +111,14 @@ function* lost({ issuedAt, closes, outbox }: Evidence, known: Known): Iterable<P
 const isGone = ({ id, tab }: Issue, issuedAt: Evidence['issuedAt'], closes: Evidence['closes']): boolean =>
   closes.some((close) => close.tab === tab && close.at >= (issuedAt.get(id) ?? 0));
 
-/** Chromium never ends the load of a frame whose worker is stopped, also of a worker that does nothing but fetch (156). */
-const isStuck = (issue: Issue, { restarts }: Known): boolean => issue.kind === 'frame' && restarts(issue) > 0;
+/**
+ * Chromium (156) never ends the load of a frame whose worker is stopped, also of a worker that does nothing but fetch, and
+ * of one whose document breaks off, also without any worker.
+ */
+function isStuck(issue: Issue, { restarts, hitsOf }: Known): boolean {
+  const last = hitsOf(issue.id).at(-1);
+  return issue.kind === 'frame' && (restarts(issue) > 0 || (last !== undefined && breaksOff(last.step)));
+}
 
 function* doubled({ outbox, kills }: Evidence, known: Known): Iterable<Problem> {
   for (const issue of known.issues) {
@@ -231,11 +237,17 @@ function wholeBodies(step: Step, { method, route }: Issue): { status: number; sh
 }
 
 const isCut = (step: Step): boolean =>
+  breaksOff(step) ||
   step.stall !== undefined ||
   step.reset !== undefined ||
-  step.truncate === true ||
   step.headers?.['Content-Encoding'] !== undefined ||
-  step.headers?.['X-Flood'] !== undefined ||
+  step.headers?.['X-Flood'] !== undefined;
+
+/** Does its body end before it is whole? */
+const breaksOff = (step: Step): boolean =>
+  step.stall === 'body' ||
+  step.reset === 'body' ||
+  step.truncate === true ||
   (step.contentLength ?? 0) > bodyOf(step, step.status ?? 200).length;
 
 const isTaken = (step: Step): boolean => {

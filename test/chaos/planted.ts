@@ -142,7 +142,7 @@ export const PLANTED: readonly Planted[] = [
     edits: [
       {
         file: 'engine/run.ts',
-        find: 'const kept = await discard(flights.response, ports);',
+        find: 'const kept = await discard(flights.response, facts.navigation, ports);',
         instead: 'const kept = { response: flights.response, whole: true };',
       },
     ],

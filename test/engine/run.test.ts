@@ -173,6 +173,13 @@ describe('what the page gets', () => {
     expect(world.network.sent).toHaveLength(4);
   });
 
+  test('of a document that was not waited for ends where it was left: one that breaks off would load for ever', async () => {
+    const large = 'x'.repeat(65_537);
+    const world = createWorld({ script: [{ status: 503, body: large }, 'reset'] });
+    const response = await world.serve({ facts: NAVIGATION });
+    expect([response.status, large.startsWith(await response.text())]).toEqual([503, true]);
+  });
+
   test('is the last network error itself, if there was never an answer', async () => {
     const world = createWorld({ script: ['reset'] });
     const error = await rejection(world.serve());
