@@ -15,7 +15,7 @@ import { createHeartbeat } from './heartbeat.js';
 import { createListeners, type Listener } from './listeners.js';
 import { createPageOutbox, type PageOutbox } from './outbox.js';
 import { ask } from './questions.js';
-import { type ConnectState, register, serviceWorkers, type WorkerUrl } from './register.js';
+import { type ConnectState, register, serviceWorkers, stateOf, type WorkerUrl } from './register.js';
 
 export interface ConnectOptions {
   /** Which URLs the worker controls. @defaultValue the directory of its script */
@@ -111,7 +111,6 @@ export async function connect(workerUrl: WorkerUrl, options: ConnectOptions = {}
   registration = registered.registration;
   // A new version that cannot be had leaves the old one at work.
   const old = registered.state === 'failed' && versionBefore !== undefined;
-  const state = old ? 'controlled' : registered.state;
   if (registered.state === 'failed') {
     warn(
       `the worker could not be registered, so ${old ? 'an older one stays' : 'nothing is retried'}; ` +
@@ -120,6 +119,9 @@ export async function connect(workerUrl: WorkerUrl, options: ConnectOptions = {}
     );
   }
   const workerVersion = before && before === worker() ? versionBefore : await hello(worker());
+  // A busy browser may have handed the page over only now.
+  const now = container && registration ? stateOf(registration, container) : registered.state;
+  const state = old ? 'controlled' : now;
   if (workerVersion !== undefined && !isCompatible(VERSION, workerVersion)) {
     warn(`the worker has version ${workerVersion}, the page ${VERSION}; ${REMEDY}`);
   }

@@ -51,7 +51,8 @@ export function serviceWorkers(): ServiceWorkerContainer | undefined {
   }
 }
 
-function stateOf(
+/** How things stand now. */
+export function stateOf(
   { active, waiting, installing }: ServiceWorkerRegistration,
   { controller }: ServiceWorkerContainer,
 ): ConnectState {
@@ -67,13 +68,12 @@ function stateOf(
  */
 async function settled(registration: ServiceWorkerRegistration, container: ServiceWorkerContainer, limit: AbortSignal) {
   const worker = registration.installing;
-  if (worker) {
-    while (worker.state === 'installing' || (worker.state === 'installed' && container.controller === null)) {
-      if (limit.aborted) return;
-      await Promise.race([once(worker, 'statechange', limit), aborted(limit)]);
-    }
+  while (worker && (worker.state === 'installing' || (isOnItsWay(worker) && container.controller === null))) {
+    if (limit.aborted) return;
+    const claimed = once(container, 'controllerchange', limit);
+    await Promise.race([once(worker, 'statechange', limit), claimed, aborted(limit)]);
   }
-  // A first worker claims the page while it activates. A hard reload is never claimed, so the wait for it is short.
+  // A first worker claims the page when it activates. A hard reload is never claimed, so the wait for it is short.
   const claim = new AbortController();
   const timer = setTimeout(() => claim.abort(), worker ? CLAIM_MS : 0);
   limit.addEventListener('abort', () => claim.abort());
@@ -84,6 +84,8 @@ async function settled(registration: ServiceWorkerRegistration, container: Servi
 }
 
 const CLAIM_MS = 1_000;
+
+const isOnItsWay = ({ state }: ServiceWorker): boolean => state === 'installed' || state === 'activating';
 
 const once = (target: EventTarget, type: string, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => target.addEventListener(type, () => resolve(), { once: true, signal }));

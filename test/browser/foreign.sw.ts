@@ -1,5 +1,5 @@
 /// <reference lib="WebWorker" />
 declare const self: ServiceWorkerGlobalScope;
 
-self.addEventListener('activate', () => self.clients.claim());
+self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
 self.addEventListener('message', () => {});

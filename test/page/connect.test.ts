@@ -166,6 +166,18 @@ describe('connect', () => {
     const { value: retries } = await connected(1_000);
     expect([retries.state, retries.workerVersion]).toEqual(['uncontrolled-reload', VERSION]);
   });
+
+  test('to a worker that claims the page meanwhile: controlled', async () => {
+    const active = ours();
+    const container = stubContainer(async () => registered({ active }));
+    const answer = active.postMessage;
+    active.postMessage = (...said) => {
+      container.claim(active);
+      answer.apply(active, said);
+    };
+    const { value: retries } = await connected(1_000);
+    expect([retries.state, retries.workerVersion]).toEqual(['controlled', VERSION]);
+  });
 });
 
 describe('events', () => {

@@ -123,6 +123,18 @@ describe('a page that has none yet', () => {
     expect((await timed(work, 0)).value.state).toBe('controlled');
   });
 
+  test('is claimed at the end of a long activation: controlled', async () => {
+    const installing = createWorker('installing');
+    const registration = registered({ installing });
+    const container = stubContainer(async () => registration);
+    const work = go();
+    await steps(installing, registration);
+    await vi.advanceTimersByTimeAsync(2_500);
+    container.claim(installing);
+    expect((await timed(work, 0)).value.state).toBe('controlled');
+    expect([listenersOf(installing), listenersOf(container), vi.getTimerCount()]).toEqual([0, 0, 0]);
+  });
+
   test('is not claimed: uncontrolled before its next load', async () => {
     const installing = createWorker('installing');
     const registration = registered({ installing });
