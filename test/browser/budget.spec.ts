@@ -25,8 +25,9 @@ test('row 53, B073 and B074: an empty budget ends retries, is told once, and sur
   await exhaust(page, busy.path);
   expect(busy.hits()).toHaveLength(4);
   const fullUntil = busy.hits()[0]?.at ?? 0;
-  const told = await page.evaluate(() => window.sf.events.filter(({ type }) => type === 'budget-exhausted'));
-  expect(told).toMatchObject([{ origin: site.url, group: 'data' }]);
+  await expect
+    .poll(() => page.evaluate(() => window.sf.events.filter(({ type }) => type === 'budget-exhausted')))
+    .toMatchObject([{ origin: site.url, group: 'data' }]);
   expect(await page.evaluate(() => window.sf.retries?.status())).toMatchObject({ storage: 'indexeddb' });
 
   // Writes may lag behind by a second.

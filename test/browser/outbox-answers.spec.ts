@@ -118,7 +118,7 @@ test('B101 an order waits for what is before it until that has expired', async (
       { intervals: [200], timeout: 12_000 },
     )
     .toMatchObject([{ state: 'failed', reason: 'expired' }, { state: 'sent' }]);
-  expect(await eventsOf(page, 'queue-failed')).toMatchObject([{ reason: 'expired' }]);
+  await expect.poll(() => eventsOf(page, 'queue-failed')).toMatchObject([{ reason: 'expired' }]);
 });
 
 test('B101 a 401 asks `prepare` once, and the entry is sent with what that says and its own key', async ({
@@ -196,7 +196,7 @@ test('an order of which nobody knows whether it was taken is not sent twice', as
   expect(await post(page, `${wire.path}?box`, { method: 'POST', body: 'no key' })).toMatchObject({ status: 202 });
   await goOnline(page);
   await expect.poll(() => list(page)).toMatchObject([{ state: 'failed', reason: 'unknown', sends: 1 }]);
-  expect(await eventsOf(page, 'queue-failed')).toMatchObject([{ reason: 'unknown' }]);
+  await expect.poll(() => eventsOf(page, 'queue-failed')).toMatchObject([{ reason: 'unknown' }]);
   site.replan(wire.id, [{ status: 200 }]);
   await page.evaluate(() => window.sf.retries?.retryNow());
   await page.waitForTimeout(300);

@@ -45,7 +45,9 @@ test('a page lists, gets, counts, cancels and clears what waits', async ({ site,
     cleared: 2,
     left: ['free'],
   });
-  expect(await eventsOf(page, 'queue-failed')).toMatchObject(Array(3).fill({ reason: 'cancelled', sends: 0 }));
+  await expect
+    .poll(() => eventsOf(page, 'queue-failed'))
+    .toMatchObject(Array(3).fill({ reason: 'cancelled', sends: 0 }));
   await goOnline(page);
   await expect.poll(() => bodies(wire)).toEqual(['d']);
 });

@@ -34,7 +34,9 @@ for (const [form, retryAfter] of Object.entries({
     // A date has whole seconds: 2 s from now is a moment 1 to 2 s from now.
     expect(gapMs).toBeGreaterThanOrEqual(1_000);
     expect(gapMs).toBeLessThan(4_500);
-    expect(await page.evaluate(() => window.sf.told)).toMatchObject([{ by: 'retry-after' }, { type: 'recovered' }]);
+    await expect
+      .poll(() => page.evaluate(() => window.sf.told))
+      .toMatchObject([{ by: 'retry-after' }, { type: 'recovered' }]);
   });
 }
 

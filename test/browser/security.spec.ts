@@ -171,7 +171,7 @@ test('S20 S21 S22 what was secret is shown to nobody, and stored only as long as
   expect(secretsIn(await shown())).toEqual([]);
   await goOnline(page);
   await expect.poll(async () => (await list(page)).map(({ state }) => state), { timeout: 20_000 }).toEqual(['sent']);
-  expect((await eventsOf(page, 'queue-sent')).length).toBe(1);
+  await expect.poll(() => eventsOf(page, 'queue-sent')).toHaveLength(1);
   expect(secretsIn(await shown())).toEqual([]);
   const delivered = await keptBy(page);
   expect(secretsIn(delivered.steadfetch ?? '')).toEqual([]);
