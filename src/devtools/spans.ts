@@ -65,7 +65,8 @@ function ofRequest(events: readonly RequestEvent[]): readonly Span[] {
   /** The one whose time the next attempt waits for. */
   let wait: Wait | undefined;
   const flying = () => attempts.filter(({ to }) => to === undefined);
-  const launch = (from: number, number = (attempts.at(-1)?.number ?? 0) + 1): void => {
+  const last = () => attempts.at(-1)?.number ?? 0;
+  const launch = (from: number, number = last() + 1): void => {
     const lane = flying().some((other) => other.lane === 0) ? 1 : 0;
     attempts.push({ number, from, lane, tone: 'flying', what: 'under way' });
   };
@@ -77,16 +78,18 @@ function ofRequest(events: readonly RequestEvent[]): readonly Span[] {
     if (wait) wait.to = Math.min(wait.to ?? at, at);
     wait = undefined;
   };
-  /** A retry that was to come by itself has come by now. */
-  const catchUp = (at: number): void => {
-    if (wait?.to === undefined || wait.to > at) return;
-    launch(wait.to);
-    wait = undefined;
+  /** A retry that was to come by itself has come by now, or has as an event knows (`number`), whatever the clocks say. */
+  const catchUp = (at: number, number: number): void => {
+    const isDue = wait?.to !== undefined && wait.to <= at;
+    const isKnown = number > last() && (wait !== undefined || flying().length === 0);
+    if (!isDue && !isKnown) return;
+    launch(Math.min(wait?.to ?? at, at), Math.max(number, last() + 1));
+    endWait(at);
   };
 
   for (const event of events) {
     const { at } = event;
-    catchUp(at);
+    if (attempts.length + waits.length > 0) catchUp(at, attemptOf(event));
     // Whoever is held or refused before it was sent has no attempt yet.
     const unsent = event.type === 'waiting' && event.cause === 'hold' && event.elapsedMs < 100;
     if (attempts.length === 0 && waits.length === 0 && !unsent) {
@@ -132,8 +135,6 @@ function ofRequest(events: readonly RequestEvent[]): readonly Span[] {
       case 'recovered': {
         // Of several in flight nobody is told which one it was.
         const alone = flying().length < 2;
-        // Clocks are read one after the other: the attempt may have been sent a moment before its wait was over.
-        if (flying().length === 0 && event.attempts > (attempts.at(-1)?.number ?? 0)) launch(at, event.attempts);
         land(at, 'good', alone ? `got ${event.status}` : `one of these got ${event.status}`, labelOf(event.status));
         endWait(at);
         break;
@@ -168,6 +169,12 @@ function ofRequest(events: readonly RequestEvent[]): readonly Span[] {
     ),
     ...moments,
   ];
+}
+
+/** The number of the attempt that this is about, if it is about one that has come to something. */
+function attemptOf(event: RequestEvent): number {
+  if (event.type === 'retry-scheduled') return event.attempt;
+  return 'attempts' in event ? event.attempts : 0;
 }
 
 const labelOf = (status: number | undefined): string | undefined => (status === undefined ? undefined : String(status));

@@ -57,6 +57,20 @@ describe('a request is drawn', () => {
     ]);
   });
 
+  test('with every attempt, though one had failed before its wait was over by the clock', () => {
+    const events = [retry(50, 1, 400), retry(440, 2, 100), { type: 'recovered', ...at(535), attempts: 3, status: 200 }];
+    expect(drawn(...(events as LayerEvent[]))).toEqual([
+      'attempt 1: got 503 0–50',
+      'wait, by backoff 50–440',
+      'attempt 2: got 503 440–440',
+      'wait, by backoff 440–535',
+      'attempt 3: got 200 535–535',
+    ]);
+    expect(drawn(retry(50, 1, 400), { type: 'gave-up', ...at(449), attempts: 2, reason: 'attempts' })).toContain(
+      'attempt 2: no answer 449–449',
+    );
+  });
+
   test('while it goes on', () => {
     expect(drawn(retry(50, 1, 400))).toEqual([
       'attempt 1: got 503 0–50',
