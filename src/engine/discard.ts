@@ -14,17 +14,17 @@ export interface Kept {
 /**
  * Frees the connection of an answer that is not delivered now, before the wait begins: six unread bodies stall an
  * origin (HTTP/1.1). Resolves to the same answer with its body in memory if that is small and comes at once, else to one
- * of the same status and headers whose body breaks off; a document's ends there (`isDocument`): Chromium loads one that
- * breaks off for ever. Never rejects.
+ * of the same status and headers whose body breaks off; an error page's ends there: Chromium loads one that breaks off
+ * for ever. Never rejects.
  */
-export async function discard(response: Response, isDocument: boolean, ports: Ports): Promise<Kept> {
+export async function discard(response: Response, isNavigation: boolean, ports: Ports): Promise<Kept> {
   if (response.body === null) return { response, whole: true };
   let kept = response;
   try {
     kept = response.clone();
     const { whole, chunks } = await drained(response.body, ports);
     if (whole) return { response: kept, whole };
-    const rest = brokenOff(response, chunks, isDocument);
+    const rest = brokenOff(response, chunks, isNavigation && isErrorPage(response));
     cancelBody(kept);
     return { response: rest, whole };
   } catch {
@@ -33,19 +33,24 @@ export async function discard(response: Response, isDocument: boolean, ports: Po
   }
 }
 
+/**
+ * Is it shown and nothing else? A navigation may as well be a download, whose file would seem whole, and what is good may
+ * be put into a cache.
+ */
+const isErrorPage = ({ ok, headers }: Response): boolean =>
+  !ok &&
+  /^text\/html\b/i.test(headers.get('Content-Type') ?? '') &&
+  !/^attachment\b/i.test(headers.get('Content-Disposition') ?? '');
+
 /** What is left of an answer whose body was not waited for: it can be told from a network error, and seems whole to no script. */
-function brokenOff(
-  { status, statusText, headers }: Response,
-  chunks: readonly Uint8Array[],
-  isDocument: boolean,
-): Response {
+function brokenOff({ status, statusText, headers }: Response, chunks: readonly Uint8Array[], ends: boolean): Response {
   const body = new ReadableStream<Uint8Array>(
     {
       start: (to) => {
         for (const chunk of chunks) to.enqueue(chunk);
       },
       // Not before what there is has been read: an error takes what is still queued with it.
-      pull: (to) => (isDocument ? to.close() : to.error(new TypeError('the rest of this answer was not waited for'))),
+      pull: (to) => (ends ? to.close() : to.error(new TypeError('the rest of this answer was not waited for'))),
     },
     { highWaterMark: 0 },
   );

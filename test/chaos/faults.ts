@@ -17,9 +17,13 @@ export const LONGEST_STALL_MS = 1_500;
 /** What is held open for so long, or for ever, is for the layer to close. */
 const FOR_EVER_MS = 3_600_000;
 
+/** An error is of the type of what it is instead of: a frame's is a page. */
 const status =
   (code: number, more: Step = {}): Fault['make'] =>
-  () => ({ status: code, ...more });
+  ({ headers }) => {
+    const type = headers?.['Content-Type'];
+    return { status: code, ...more, ...(type && { headers: { 'Content-Type': type, ...more.headers } }) };
+  };
 const between = (from: number, to: number, random: Random): number => from + Math.floor(random() * (to - from));
 
 // A document that breaks off is shown as far as it has come: that is the browser's own affair.

@@ -24,7 +24,7 @@ const fate: fc.Arbitrary<Fate> = fc.record({
 
 const run = fc.record({
   fates: fc.array(fate, { minLength: 1, maxLength: 5 }),
-  kind: fc.constantFrom('GET', 'GET', 'GET', 'PUT', 'navigation'),
+  kind: fc.constantFrom('GET', 'GET', 'GET', 'PUT', 'navigation', 'download'),
   attempts: fc.integer({ min: 1, max: 5 }),
   totalMs: fc.constantFrom(1_000, 11_000, 25_000, 50_000),
   backoffMs: fc.constantFrom(0, 500, 4_000),
@@ -66,7 +66,11 @@ async function play({ fates, kind, attempts, totalMs, backoffMs, capacity, offli
     return {
       status: fate.status,
       afterMs: fate.afterMs,
-      headers: { 'X-Attempt': String(earlier + 1), ...(fate.retryAfter ? { 'Retry-After': fate.retryAfter } : {}) },
+      headers: {
+        'X-Attempt': String(earlier + 1),
+        'Content-Type': kind === 'navigation' ? 'text/html' : 'text/csv',
+        ...(fate.retryAfter ? { 'Retry-After': fate.retryAfter } : {}),
+      },
       body: fate.body === 'endless' ? endless : fate.body === 'large' ? LARGE : 'small',
     };
   };
@@ -81,10 +85,12 @@ async function play({ fates, kind, attempts, totalMs, backoffMs, capacity, offli
     budget: { capacity, refillPerSecond: 0 },
   });
   const request = new Request(URL_OF_ITEMS, kind === 'PUT' ? { method: 'PUT', body: BODY_OF_REQUEST } : {});
-  const outcome = await world.serve({ request, facts: kind === 'navigation' ? NAVIGATION : {} }).then(
-    (response) => ({ response }),
-    (error: unknown) => ({ error }),
-  );
+  const outcome = await world
+    .serve({ request, facts: kind === 'navigation' || kind === 'download' ? NAVIGATION : {} })
+    .then(
+      (response) => ({ response }),
+      (error: unknown) => ({ error }),
+    );
   return { world, seen, outcome, endedAt: world.time.elapsed() };
 }
 
@@ -104,7 +110,7 @@ test('whatever the network does, the page gets the best of it, and nothing is le
         expect(winner?.fate.status).toBe(outcome.response.status);
         expect(winner?.landsAt).toBeLessThanOrEqual(endedAt);
         expect(outcome.response.bodyUsed).toBe(false);
-        // A body that was not waited for breaks off: never is a part of it taken for the whole. A document ends there.
+        // A body that was not waited for breaks off: never is a part of it taken for the whole. An error page ends there.
         const text = await world.time.until(outcome.response.text()).catch(() => undefined);
         const whole = { small: 'small', large: LARGE, endless: undefined }[winner?.fate.body ?? 'small'];
         if (winner?.fate.body === 'small' || (winner && isFinal(winner) && whole)) expect(text).toBe(whole);
