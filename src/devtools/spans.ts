@@ -41,13 +41,15 @@ function untidy({ kind, events }: Row): readonly Span[] {
 }
 
 interface Attempt {
-  readonly number: number;
+  number: number;
   readonly from: number;
   to?: number;
   readonly lane: 0 | 1;
   tone: Tone;
   what: string;
   label?: string;
+  /** Its time had come, but nobody has told of it yet. */
+  guessed?: boolean;
 }
 
 type Wait = { from: number; to?: number; tone: Tone; name: string };
@@ -64,11 +66,15 @@ function ofRequest(events: readonly RequestEvent[]): readonly Span[] {
   const moments: Span[] = [];
   /** The one whose time the next attempt waits for. */
   let wait: Wait | undefined;
+  /** Attempts that no event counts: those that failed offline, and those before a download went on. */
+  let uncounted = 0;
+  /** Do events count from the first attempt on? What breaks off after a download went on may be counted anew. */
+  let fromFirst = true;
   const flying = () => attempts.filter(({ to }) => to === undefined);
   const last = () => attempts.at(-1)?.number ?? 0;
-  const launch = (from: number, number = last() + 1): void => {
+  const launch = (from: number, number = last() + 1, guessed = false): void => {
     const lane = flying().some((other) => other.lane === 0) ? 1 : 0;
-    attempts.push({ number, from, lane, tone: 'flying', what: 'under way' });
+    attempts.push({ number, from, lane, tone: 'flying', what: 'under way', guessed: guessed && fromFirst });
   };
   const land = (at: number, tone: Tone, what: string, label?: string): void => {
     for (const attempt of flying())
@@ -78,29 +84,48 @@ function ofRequest(events: readonly RequestEvent[]): readonly Span[] {
     if (wait) wait.to = Math.min(wait.to ?? at, at);
     wait = undefined;
   };
-  /** A retry that was to come by itself has come by now, or has as an event knows (`number`), whatever the clocks say. */
-  const catchUp = (at: number, number: number): void => {
-    const isDue = wait?.to !== undefined && wait.to <= at;
-    const isKnown = number > last() && (wait !== undefined || flying().length === 0);
-    if (!isDue && !isKnown) return;
-    launch(Math.min(wait?.to ?? at, at), Math.max(number, last() + 1));
+  /** A retry that was to come by itself has come by now as far as the clock tells. */
+  const catchUp = (at: number): void => {
+    if (wait?.to === undefined || wait.to > at) return;
+    launch(wait.to, undefined, true);
+    wait = undefined;
+  };
+  /** So many there were by now, whatever the clocks say. */
+  const count = (at: number, number: number): void => {
+    while (last() > number) {
+      const wrong = attempts.findIndex(({ guessed }) => guessed);
+      if (wrong < 0) break;
+      attempts.splice(wrong, 1);
+      for (const later of attempts.slice(wrong)) later.number -= 1;
+    }
+    uncounted += Math.max(0, last() - number);
+    for (const attempt of attempts) attempt.guessed = false;
+    if (number <= last() || (wait === undefined && flying().length > 0)) return;
+    launch(Math.min(wait?.to ?? at, at), number);
     endWait(at);
   };
 
   for (const event of events) {
     const { at } = event;
-    if (attempts.length + waits.length > 0) catchUp(at, attemptOf(event));
+    const number = countedBy(event);
+    if (number === undefined) catchUp(at);
+    else if (attempts.length + waits.length > 0) count(at, number + uncounted);
+    if (event.type === 'resumed') {
+      // Some attempt has brought it.
+      count(at, wait ? last() + 1 : last());
+      fromFirst = false;
+    }
     // Whoever is held or refused before it was sent has no attempt yet.
     const unsent = event.type === 'waiting' && event.cause === 'hold' && event.elapsedMs < 100;
     if (attempts.length === 0 && waits.length === 0 && !unsent) {
       // What came before was not told, or is forgotten: of it only the number is known.
-      const earlier = event.type === 'retry-scheduled' ? event.attempt : 1;
-      if (event.type !== 'gave-up' || event.attempts > 0) launch(startedAt, earlier);
+      if (number !== 0) launch(startedAt, number);
     }
     switch (event.type) {
       case 'retry-scheduled': {
         const { cause, status, delayMs, by } = event;
         if (cause !== 'timeout') land(at, 'bad', status === undefined ? 'no answer' : `got ${status}`, labelOf(status));
+        endWait(at);
         wait = { from: at, to: at + delayMs, tone: by === 'backoff' ? 'backoff' : 'asked', name: NAMES[by] ?? by };
         waits.push(wait);
         break;
@@ -117,6 +142,7 @@ function ofRequest(events: readonly RequestEvent[]): readonly Span[] {
         }
         land(at, 'bad', 'failed');
         endWait(at);
+        if (cause === 'offline') uncounted += 1;
         wait = {
           from: at,
           tone: cause === 'circuit' ? 'parked' : cause === 'hold' ? 'asked' : 'offline',
@@ -127,10 +153,10 @@ function ofRequest(events: readonly RequestEvent[]): readonly Span[] {
       }
       case 'released':
         endWait(at);
-        launch(at);
+        launch(at, undefined, true);
         break;
       case 'hedge-launched':
-        launch(at, event.attempt);
+        launch(at, Math.max(event.attempt + uncounted, last() + 1));
         break;
       case 'recovered': {
         // Of several in flight nobody is told which one it was.
@@ -171,10 +197,11 @@ function ofRequest(events: readonly RequestEvent[]): readonly Span[] {
   ];
 }
 
-/** The number of the attempt that this is about, if it is about one that has come to something. */
-function attemptOf(event: RequestEvent): number {
+/** How many attempts there were when this was told, if it tells. */
+function countedBy(event: RequestEvent): number | undefined {
   if (event.type === 'retry-scheduled') return event.attempt;
-  return 'attempts' in event ? event.attempts : 0;
+  if (event.type === 'hedge-launched') return event.attempt - 1;
+  return 'attempts' in event ? event.attempts : undefined;
 }
 
 const labelOf = (status: number | undefined): string | undefined => (status === undefined ? undefined : String(status));

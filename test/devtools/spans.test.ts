@@ -71,6 +71,36 @@ describe('a request is drawn', () => {
     );
   });
 
+  test('without a retry that was parked late, as its number tells in the end', () => {
+    const parked = [retry(50, 1, 400), { type: 'waiting', ...at(480), cause: 'circuit' } as const];
+    expect(
+      drawn(
+        ...parked,
+        { type: 'released', ...at(900), cause: 'circuit' },
+        { type: 'recovered', ...at(950), attempts: 2, status: 200 },
+      ),
+    ).toEqual(['attempt 1: got 503 0–50', 'wait, by backoff 50–450', 'parked 480–900', 'attempt 2: got 200 900–950']);
+    expect(drawn(retry(50, 1, 400), { type: 'gave-up', ...at(480), attempts: 1, reason: 'circuit' })).toEqual([
+      'attempt 1: got 503 0–50',
+      'wait, by backoff 50–450',
+    ]);
+  });
+
+  test('by the number of the attempt that is told of, if nothing was told before', () => {
+    expect(drawn({ type: 'recovered', ...at(950), attempts: 3, status: 200 })).toEqual(['attempt 3: got 200 0–950']);
+    expect(
+      drawn(
+        { type: 'hedge-launched', ...at(300), attempt: 2 },
+        { type: 'recovered', ...at(950), attempts: 3, status: 200 },
+      ),
+    ).toEqual(['attempt 1: one of these got 200 0–950', 'attempt 2: one of these got 200 300–950 beside']);
+  });
+
+  test('with a wait that ends where another takes its place', () => {
+    const longer = retry(10_300, 1, 2_000, { cause: 'status', status: 429 });
+    expect(drawn(retry(10_000, 1, 1_000, { cause: 'timeout' }), longer)).toContain('wait, by backoff 10000–10300');
+  });
+
   test('while it goes on', () => {
     expect(drawn(retry(50, 1, 400))).toEqual([
       'attempt 1: got 503 0–50',
