@@ -97,7 +97,8 @@ export async function connect(workerUrl: WorkerUrl, options: ConnectOptions = {}
   const hello = async (to: ServiceWorker | null | undefined) => {
     const welcome = to && (await ask(to, { kind: 'hello', version: VERSION }, 'welcome', HELLO_MS));
     if (welcome) mail.keepGoing(welcome.waiting);
-    if (welcome) line = { worker: to, nonce: welcome.nonce, fragments: welcome.fragments };
+    // Another may have taken the page over before this one has answered.
+    if (welcome && to === worker()) line = { worker: to, nonce: welcome.nonce, fragments: welcome.fragments };
     return welcome?.version;
   };
   // Before anything is registered: a message to the old worker while a new one wants to take its place keeps the old
@@ -107,7 +108,6 @@ export async function connect(workerUrl: WorkerUrl, options: ConnectOptions = {}
   const { scope, type } = options;
   const where = { ...(scope === undefined ? {} : { scope }), ...(type === undefined ? {} : { type }) };
   const registered = await register(workerUrl, where, CONNECT_MS - 2 * HELLO_MS);
-  const { error } = registered;
   registration = registered.registration;
   // A new version that cannot be had leaves the old one at work.
   const old = registered.state === 'failed' && versionBefore !== undefined;
@@ -115,18 +115,19 @@ export async function connect(workerUrl: WorkerUrl, options: ConnectOptions = {}
     warn(
       `the worker could not be registered, so ${old ? 'an older one stays' : 'nothing is retried'}; ` +
         'if its script failed, its own console says why (in Chromium: DevTools, Application, Service workers)',
-      error,
+      registered.error,
     );
   }
+  // A page that is claimed from now on, or handed to a new version, has to be known there as well.
+  container?.addEventListener('controllerchange', () => void hello(container.controller));
   const workerVersion = before && before === worker() ? versionBefore : await hello(worker());
   // A busy browser may have handed the page over only now.
   const now = container && registration ? stateOf(registration, container) : registered.state;
   const state = old ? 'controlled' : now;
+  const error = registered.error ?? (state === 'failed' ? new Error('the worker was taken out meanwhile') : undefined);
   if (workerVersion !== undefined && !isCompatible(VERSION, workerVersion)) {
     warn(`the worker has version ${workerVersion}, the page ${VERSION}; ${REMEDY}`);
   }
-  // A page that is claimed later, or handed to a new version, has to be known there as well.
-  container?.addEventListener('controllerchange', () => void hello(container.controller));
 
   const done = async (message: PageMessage): Promise<boolean> => {
     const to = worker();

@@ -172,11 +172,46 @@ describe('connect', () => {
     const container = stubContainer(async () => registered({ active }));
     const answer = active.postMessage;
     active.postMessage = (...said) => {
-      container.claim(active);
+      if (container.controller === null) container.claim(active);
       answer.apply(active, said);
     };
     const { value: retries } = await connected(1_000);
     expect([retries.state, retries.workerVersion]).toEqual(['controlled', VERSION]);
+  });
+
+  test('while a newer worker takes the page over: known to that one, whoever answers first', async () => {
+    const fetched = vi.fn(async (_url: string) => new Response());
+    vi.stubGlobal('fetch', fetched);
+    vi.stubGlobal('location', { href: 'https://app.test/' });
+    const [old, newer] = [ours(), ours()];
+    const registration = registered({ active: old });
+    const container = stubContainer(async () => registration);
+    const answer = old.postMessage;
+    old.postMessage = (...said) => {
+      registration.active = newer;
+      container.claim(newer);
+      // After the newer one's.
+      void settle().then(() => answer.apply(old, said));
+    };
+    const { value: retries } = await connected(1_000);
+    expect(retries.state).toBe('controlled');
+    expect(newer.heard).toEqual([toMessage({ kind: 'hello', version: VERSION })]);
+    await retries.fetch('https://app.test/a', { retry: { attempts: 1 } });
+    expect(String(fetched.mock.calls[0]?.[0])).toMatch(/#~sf=/);
+  });
+
+  test('to a worker that is taken out meanwhile: failed, and why', async () => {
+    const active = ours();
+    const registration = registered({ active });
+    stubContainer(async () => registration);
+    const answer = active.postMessage;
+    active.postMessage = (...said) => {
+      registration.active = null;
+      answer.apply(active, said);
+    };
+    const { value: retries } = await connected(1_000);
+    expect(retries.state).toBe('failed');
+    expect(retries.error).toBeInstanceOf(Error);
   });
 });
 
