@@ -115,6 +115,12 @@ const well: readonly (Story & { named: string })[] = [
     reports: [],
     hits: [hit({ reset: 'headers' }), hit({ status: 503, reset: 'body' })],
   },
+  ...[{ stall: 'body' } as const, { contentLength: 5_000 }].map((step) => ({
+    named: `a frame whose document never came whole: ${JSON.stringify(step)}`,
+    of: { kind: 'frame' } as const,
+    reports: [],
+    hits: [hit(step)],
+  })),
   { named: 'a request that was begun anew by the next worker', hits: times(8), came: error, kills: [AT + 5] },
   { named: 'an attempt more for a network that went', hits: times(5), came: error, flips: [{ from: AT, to: AT + 9 }] },
   {
@@ -175,6 +181,13 @@ const ill: readonly (Story & { named: string; breaks: Invariant })[] = [
     reports: [],
     endedAt: AT + 10,
     hits: [hit({ status: 503, reset: 'body' }), hit({ reset: 'headers' })],
+  },
+  {
+    named: 'a request without an end after an answer that broke off',
+    breaks: 'no lost request',
+    reports: [],
+    endedAt: AT + 10,
+    hits: [hit({ reset: 'body' })],
   },
   { named: 'a promise that is forgotten', breaks: 'no lost request', of: box, came: promised, hits: [] },
   {
