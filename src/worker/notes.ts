@@ -9,8 +9,10 @@ export interface Notes {
   /** Have they been loaded, or been found not to be had in time? */
   isLoaded(): boolean;
   get(key: string): unknown;
-  /** Known at once, and written behind: what cannot be kept lasts as long as the worker. `undefined` deletes. */
-  set(key: string, value: string | readonly string[] | true | undefined): void;
+  /**
+   * Known at once. Resolves once it is kept, or cannot be in time: then it lasts as long as the worker. `undefined` deletes.
+   */
+  set(key: string, value: string | readonly string[] | true | undefined): Promise<void>;
 }
 
 interface Note {
@@ -20,6 +22,8 @@ interface Note {
 
 /** How long anybody waits for them: a worker that cannot read its store goes on without. */
 const LOAD_MS = 500;
+/** How long anybody waits for one to be kept; with the above less than a page waits for its welcome. */
+const KEEP_MS = 200;
 
 export function createNotes(store: OriginStore, sleep: Ports['sleep']): Notes {
   const values = new Map<string, unknown>();
@@ -52,11 +56,14 @@ export function createNotes(store: OriginStore, sleep: Ports['sleep']): Notes {
     loaded: () => loaded,
     isLoaded: () => isLoaded,
     get: (key) => values.get(key),
-    set(key, value) {
+    async set(key, value) {
       said.add(key);
       values.set(key, value);
       const next = (): Note | undefined => (value === undefined ? undefined : { note: key, value });
-      store.update(new Map([[`note ${key}`, next]])).catch(() => {});
+      const kept = store.update(new Map([[`note ${key}`, next]])).catch(() => {});
+      const limit = sleep(KEEP_MS);
+      await Promise.race([kept, limit.done]);
+      limit.cancel();
     },
   };
 }

@@ -15,15 +15,18 @@ export function createSecret(notes: Notes, scope: string): Secret {
   // Workers of other scopes have their own.
   const key = `nonce ${scope}`;
   const known = (): unknown => notes.get(key);
+  let value: Promise<string> | undefined;
+  /** Kept before it is told: a worker may be stopped at any moment, and the next one must know it. */
+  const make = async (): Promise<string> => {
+    await notes.loaded();
+    const nonce = known();
+    if (typeof nonce === 'string') return nonce;
+    const made = crypto.randomUUID();
+    await notes.set(key, made);
+    return made;
+  };
   return {
-    async value() {
-      await notes.loaded();
-      const nonce = known();
-      if (typeof nonce === 'string') return nonce;
-      const made = crypto.randomUUID();
-      notes.set(key, made);
-      return made;
-    },
+    value: () => (value ??= make()),
     is(nonce) {
       if (nonce === undefined) return false;
       return notes.isLoaded() ? nonce === known() : notes.loaded().then(() => nonce === known());

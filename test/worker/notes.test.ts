@@ -15,9 +15,10 @@ describe('a note', () => {
   test('is known at once, and after the worker was started again', async () => {
     const first = start();
     await first.load();
-    first.notes.set('paused', true);
+    const kept = first.notes.set('paused', true);
     expect(first.notes.get('paused')).toBe(true);
-    await first.time.settle();
+    await first.time.until(kept);
+    expect([first.time.elapsed(), first.pending()]).toEqual([0, 0]);
     const second = start(first.store);
     expect(second.notes.get('paused')).toBeUndefined();
     await second.load();
@@ -50,6 +51,16 @@ describe('a note', () => {
     expect(time.elapsed()).toBe(500);
   });
 
+  test('that is not kept in time is not waited for', async () => {
+    const { notes, load, time } = start(
+      createMemoryStore((what) => (what === 'update' ? new Promise(() => {}) : undefined)),
+    );
+    await load();
+    await time.until(notes.set('paused', true));
+    expect(time.elapsed()).toBe(200);
+    expect(notes.get('paused')).toBe(true);
+  });
+
   test('of a store that fails is no trouble', async () => {
     const broken = createMemoryStore(() => {
       throw new Error('broken');
@@ -57,7 +68,7 @@ describe('a note', () => {
     const { notes, load } = start(broken);
     await load();
     await notes.loaded();
-    notes.set('paused', true);
+    await notes.set('paused', true);
     expect(notes.get('paused')).toBe(true);
   });
 });
@@ -67,16 +78,39 @@ describe('the secret between page and worker', () => {
     const first = start();
     await first.load();
     const secret = createSecret(first.notes, 'https://app.test/');
-    const nonce = await secret.value();
+    const [nonce, same] = await first.time.until(Promise.all([secret.value(), secret.value()]));
     expect(nonce).toMatch(/^[0-9a-f-]{36}$/);
-    expect(await secret.value()).toBe(nonce);
-    await first.time.settle();
+    expect([same, await secret.value()]).toEqual([nonce, nonce]);
+    // The worker may be stopped as soon as it has told it.
     const second = start(first.store);
     const again = createSecret(second.notes, 'https://app.test/');
     const early = again.is(nonce);
     await second.load();
     expect(await early).toBe(true);
     expect([again.is(nonce), again.is('guess'), again.is(undefined)]).toEqual([true, false, false]);
+  });
+
+  test('is told to nobody before it is kept', async () => {
+    let keep = () => {};
+    const slow = createMemoryStore((what) =>
+      what === 'load'
+        ? undefined
+        : new Promise((resolve) => {
+            keep = resolve;
+          }),
+    );
+    const { notes, load, time } = start(slow);
+    await load();
+    let told: string | undefined;
+    const value = createSecret(notes, '/').value();
+    void value.then((nonce) => {
+      told = nonce;
+    });
+    await time.settle();
+    expect(told).toBeUndefined();
+    keep();
+    const nonce = await value;
+    expect(slow.stored.get('note nonce /')).toMatchObject({ value: nonce });
   });
 
   test('workers of two scopes, which share a store, each know their own', async () => {
