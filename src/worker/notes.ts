@@ -22,8 +22,8 @@ interface Note {
 
 /** How long anybody waits for them: a worker that cannot read its store goes on without. */
 const LOAD_MS = 500;
-/** How long anybody waits for one to be kept; with the above less than a page waits for its welcome. */
-const KEEP_MS = 200;
+/** How long anybody waits for one to be kept, by a store that can be read; with the above less than a page waits for its welcome. */
+const KEEP_MS = 400;
 
 export function createNotes(store: OriginStore, sleep: Ports['sleep']): Notes {
   const values = new Map<string, unknown>();
@@ -32,6 +32,7 @@ export function createNotes(store: OriginStore, sleep: Ports['sleep']): Notes {
   let done: () => void = () => {};
   const limit = sleep(LOAD_MS);
   let isLoaded = false;
+  let isRead = false;
   const loaded = new Promise<void>((resolve) => {
     done = resolve;
     void limit.done.then(resolve);
@@ -45,6 +46,7 @@ export function createNotes(store: OriginStore, sleep: Ports['sleep']): Notes {
       async load() {
         try {
           const all = await store.load();
+          isRead = true;
           for (const { note, value } of all.filter(isNote)) if (!said.has(note)) values.set(note, value);
           return all;
         } finally {
@@ -61,7 +63,7 @@ export function createNotes(store: OriginStore, sleep: Ports['sleep']): Notes {
       values.set(key, value);
       const next = (): Note | undefined => (value === undefined ? undefined : { note: key, value });
       const kept = store.update(new Map([[`note ${key}`, next]])).catch(() => {});
-      const limit = sleep(KEEP_MS);
+      const limit = sleep(isRead ? KEEP_MS : 0);
       await Promise.race([kept, limit.done]);
       limit.cancel();
     },

@@ -57,8 +57,15 @@ describe('a note', () => {
     );
     await load();
     await time.until(notes.set('paused', true));
-    expect(time.elapsed()).toBe(200);
+    expect(time.elapsed()).toBe(400);
     expect(notes.get('paused')).toBe(true);
+  });
+
+  test('is not waited for where the store cannot even be read', async () => {
+    const { notes, load, time } = start(createMemoryStore(() => new Promise(() => {})));
+    void load();
+    const nonce = await time.until(createSecret(notes, '/').value());
+    expect([time.elapsed(), notes.get('nonce /')]).toEqual([500, nonce]);
   });
 
   test('of a store that fails is no trouble', async () => {
