@@ -1,15 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { register } from '../../src/page/register.ts';
-import {
-  createWorker,
-  type FakeWorker,
-  ours,
-  registered,
-  settle,
-  stubContainer,
-  timed,
-} from '../support/page-scope.ts';
+import { createWorker, ours, registered, settle, stubContainer, timed } from '../support/page-scope.ts';
 import { expectNothingUnhandled } from '../support/unhandled.ts';
 
 const LIMIT_MS = 3_500;
@@ -89,7 +81,12 @@ describe('a page that has its worker', () => {
 });
 
 describe('a page that has none yet', () => {
-  const steps = async (installing: FakeWorker, registration: ReturnType<typeof registered>) => {
+  /** Its first worker is installed and activates. */
+  const activating = async () => {
+    const installing = createWorker('installing');
+    const registration = registered({ installing });
+    const container = stubContainer(async () => registration);
+    const work = go();
     await settle();
     Object.assign(registration, { installing: null, waiting: installing });
     installing.become('installed');
@@ -97,14 +94,11 @@ describe('a page that has none yet', () => {
     Object.assign(registration, { waiting: null, active: installing });
     installing.become('activating');
     await settle();
+    return { installing, container, work };
   };
 
   test('is claimed by the first worker: controlled', async () => {
-    const installing = createWorker('installing');
-    const registration = registered({ installing });
-    const container = stubContainer(async () => registration);
-    const work = go();
-    await steps(installing, registration);
+    const { installing, container, work } = await activating();
     installing.become('activated');
     container.claim(installing);
     expect((await timed(work, 0)).value.state).toBe('controlled');
@@ -112,11 +106,7 @@ describe('a page that has none yet', () => {
   });
 
   test('is claimed a little later: controlled', async () => {
-    const installing = createWorker('installing');
-    const registration = registered({ installing });
-    const container = stubContainer(async () => registration);
-    const work = go();
-    await steps(installing, registration);
+    const { installing, container, work } = await activating();
     installing.become('activated');
     await vi.advanceTimersByTimeAsync(400);
     container.claim(installing);
@@ -124,11 +114,7 @@ describe('a page that has none yet', () => {
   });
 
   test('is claimed at the end of a long activation: controlled', async () => {
-    const installing = createWorker('installing');
-    const registration = registered({ installing });
-    const container = stubContainer(async () => registration);
-    const work = go();
-    await steps(installing, registration);
+    const { installing, container, work } = await activating();
     await vi.advanceTimersByTimeAsync(2_500);
     container.claim(installing);
     expect((await timed(work, 0)).value.state).toBe('controlled');
@@ -136,11 +122,7 @@ describe('a page that has none yet', () => {
   });
 
   test('is not claimed: uncontrolled before its next load', async () => {
-    const installing = createWorker('installing');
-    const registration = registered({ installing });
-    const container = stubContainer(async () => registration);
-    const work = go();
-    await steps(installing, registration);
+    const { installing, container, work } = await activating();
     installing.become('activated');
     const { value, ms } = await timed(work, 2_000);
     expect(value.state).toBe('uncontrolled-reload');
